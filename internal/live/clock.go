@@ -11,96 +11,99 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// DefaultIdle is the time that an input without new data holds a window back, see [newClock].
+// DefaultIdle is the shortest time for which a window waits for an input without new data, see
+// newClock.
 const DefaultIdle = 5 * time.Second
 
-// Early is how far in the future a window may end that is complete. A later one waits until its
-// time comes: monitoring systems that get a sample of tomorrow refuse those of today.
+// Early is how far in the future the end of a complete window may lie. Later windows wait until
+// their time comes: a monitoring system that gets a sample of tomorrow refuses those of today.
 const Early = time.Minute
 
-// mostAhead is the number of open windows at which [clock.Next] stops reading ahead of an input
-// that holds them open. It bounds memory, and costs nothing where all inputs have data.
+// mostAhead is the number of open windows beyond which [clock.Next] does not read on in the inputs
+// that open further windows. It bounds the memory of open windows. When all inputs have data, it
+// costs nothing.
 const mostAhead = 512
 
-// mostFuture is the number of open windows at which a log that is ahead is read no further. It
-// takes an hour of windows of a second.
+// mostFuture is the number of open windows beyond which logs that are ahead are not read any
+// further. It is an hour of windows of a second.
 const mostFuture = 3600
 
-// A clock decides when the windows of logs that are still written are complete. It does not read
-// and it does not wait: the caller passes the intervals and the time.
+// A clock decides when windows are complete, while their logs are still written. It does not read
+// logs, and does not wait: the caller passes the intervals and the time.
 //
-// An input has passed a window when it has shown an interval of a later one. A window is complete
-// when every input has passed it, or does not hold it back. An input that has data that were not
-// read holds back every window that it has not passed. At the end of its data, an input holds a
-// window back until the idle time after the first other input has passed it. It holds back nothing
+// An input has passed a window when it has shown an interval of a later window. A window is
+// complete when each input has passed it or does not hold it back. An input with unread data holds
+// back every window that it has not passed. At the end of its data, an input holds a window back
+// until the idle time after the first other input has passed the window. An input holds back no
+// windows
 //
 //   - after twice the idle time without an interval, until it shows one,
-//   - if its file was not written for the idle time, until it shows more than it had when it was
-//     found,
-//   - if its last interval came late by more than the idle time, as that of a machine whose clock
-//     is slow does, until it catches up,
-//   - if its last interval is too far in the future, see [pace.Ahead],
+//   - if its file was not written for the idle time before its end was reached first, until it shows a further interval,
+//   - if its last interval came late by more than the idle time, until it catches up; the clock of its machine may be slow,
+//   - if its last interval is too far in the future, see [pace.isTooFarAhead],
 //   - when it has ended.
 //
-// When no input holds back anything, all windows are complete that end before the caller's time. No
-// window is complete that ends later than [Early] after that time.
+// When no input holds back a window, all windows are complete that end before the present time. No
+// window is complete that ends later than [Early] after the present time.
 //
-// An interval is late, and must not be merged, if its window was handed out, or one that ends
-// later.
+// An interval is late, and must not be merged, if its window or a later one was handed out.
 //
-// A clock goes on where an earlier run was. Windows that end at or before previousRunUntil have no
-// further intervals: they are complete when the inputs have shown again what they had shown. An
-// input that shows it again may be out of order, so it holds back every window that it has not
-// passed by its slack. After twice the idle time at the end of its data, it holds back nothing.
+// A clock can continue an earlier run, which has handed out the windows up to previousRunUntil.
+// These windows have no further intervals. They are complete when the inputs have shown again what
+// they had shown in that run. An input that shows old intervals again may show them out of order.
+// So it holds back windows for its slack longer. After twice the idle time at the end of its data,
+// it holds back none.
 //
-// The zero value is not usable: call [newClock]. A clock is not safe for concurrent use.
+// The zero value is not usable: call newClock. A clock is not safe for concurrent use.
 type clock struct {
 	windows          *merge.Windows
 	idle             time.Duration
 	inputs           []*pace
-	first            int   // the index of the input that held back windows when the clock last looked
-	completeUntil    int64 // windows that end at or before this are complete
-	handedUntil      int64 // the end of the last window that was handed out
-	previousRunUntil int64 // windows that end at or before this were handed out in an earlier run
-	// passes says when the first input passed windows: in order of both, from the first window
-	// that is not complete.
+	holder           int   // index of the input that held back windows when the clock last looked
+	completeUntil    int64 // windows that end at or before this time are complete
+	handedUntil      int64 // end of the last window that was handed out
+	previousRunUntil int64 // windows that end at or before this time were handed out in an earlier run
+	// passes say when each window that is not complete was first passed, in the order of both
+	// times.
 	passes []pass
-	// ending is set when the rest is read, however many windows that opens: see [clock.Next].
-	ending bool
+	// draining is set at the end: all rest of the logs is read, however many windows that opens.
+	draining bool
 }
 
-// A pass says when the first input passed the windows that end at or before end.
+// A pass is the time at which the first input passed the windows that end at or before end.
 type pass struct {
 	end int64
 	at  time.Time
 }
 
-// A pace is how far one log of a clock is.
+// A pace says how far one input of a clock has come.
 type pace struct {
-	clock  *clock
-	input  *input // the merger's, nil if there is none
-	unread func() bool
+	clock *clock
+	input *input // the merger's, nil if there is none
+	// hasUnread reports whether the log has data that were not read; nil reports false.
+	hasUnread func() bool
 
-	position    int64         // the latest middle of an interval, in milliseconds since the epoch
-	passed      int64         // the end of the last window that it has passed
-	passedAhead int64         // passed, if the last interval were not too far ahead
-	longest     time.Duration // the length of its longest interval
-	shown       time.Time     // when it showed the last interval, or joined
-	written     time.Time     // when its file was written last before it joined; zero if it has shown more since
-	atEnd       bool          // all its data were read
-	silent      bool          // it showed nothing for long
-	behind      bool          // its last interval came so late that nothing waits for the next one
-	ahead       bool          // its last interval is too far ahead
-	again       bool          // it shows again what it had shown in an earlier run
-	slack       int64         // the largest step back in time between two intervals, in windows, in milliseconds
+	position        int64         // the latest middle of an interval, in milliseconds since the epoch
+	passedUntil     int64         // the end of the last window that the log has passed
+	passedAhead     int64         // what passedUntil becomes when the last interval is not too far ahead any more
+	longestInterval time.Duration // the length of the longest interval
+	lastShown       time.Time     // when the log showed an interval last, or joined
+	fileWritten     time.Time     // when the file was written last before its end was reached; zero after a later interval
+	atEnd           bool          // all data were read
+	silent          bool          // the log showed nothing for long
+	behind          bool          // the last interval was so late that no window waits for the next one
+	ahead           bool          // the last interval is too far ahead
+	showsAgain      bool          // the log shows intervals that it has shown in an earlier run
+	slack           int64         // the largest backward step in time, in milliseconds, rounded up to windows
 }
 
-// never is the position before the first interval.
+// never is a time before all intervals.
 const never = math.MinInt64
 
 // newClock returns a clock with windows of size milliseconds. If idle is 0, the idle time of an
 // input is [DefaultIdle], or twice the length of its longest interval if that is longer: a reader
-// may hold an interval until the next one shows whether its second number is a length or an end.
+// may hold an interval until the next interval shows whether its second number is a length or an
+// end.
 func newClock(size int64, idle time.Duration) *clock {
 	return &clock{
 		windows:          merge.NewWindows(size),
@@ -111,52 +114,52 @@ func newClock(size int64, idle time.Duration) *clock {
 	}
 }
 
-// Join adds an input, which has data to read. Unread, which may be nil, is asked before an input
-// that is at its end stops holding back a window: it returns true if data have come that were not
-// read.
+// Join adds an input that has data to read. Before an input at the end of its data stops holding
+// back a window, the clock calls unread, unless that is nil. It returns true if data have come that
+// were not read.
 func (l *clock) Join(now time.Time, unread func() bool) *pace {
-	in := &pace{clock: l, unread: unread, position: never, passed: never, shown: now}
+	in := &pace{clock: l, hasUnread: unread, position: never, passedUntil: never, lastShown: now}
 	l.inputs = append(l.inputs, in)
 	return in
 }
 
-// isLate reports whether the window that ends at a time was handed out, or one that ends later.
+// isLate reports whether the window with this end, or a later window, was handed out.
 func (l *clock) isLate(window int64) bool {
 	return window <= max(l.handedUntil, l.previousRunUntil)
 }
 
 // Show says that the input has an interval from start to end, in milliseconds since the epoch. Call
-// it for every interval in the order of the log.
+// Show for each interval in the order of the log.
 func (in *pace) Show(now time.Time, start, end int64) {
 	l := in.clock
 	middle := (start + end) >> 1 // rounded down
 	at := merge.WindowOf(start, end, l.windows.Size())
-	in.shown = now
-	in.written = time.Time{}
+	in.lastShown = now
+	in.fileWritten = time.Time{}
 	in.silent = false
 	wasAhead := in.ahead
-	in.ahead = in.Ahead(now, middle)
+	in.ahead = in.isTooFarAhead(now, middle)
 	if in.ahead {
 		in.position = middle
 		in.passedAhead = at.Start
 		return
 	}
-	if !l.isLate(at.End) && in.passed != never && in.passed >= at.End {
-		in.slack = max(in.slack, in.passed-at.End+l.windows.Size())
+	if !l.isLate(at.End) && in.passedUntil != never && in.passedUntil >= at.End {
+		in.slack = max(in.slack, in.passedUntil-at.End+l.windows.Size())
 	}
-	in.longest = max(in.longest, between(start, end))
+	in.longestInterval = max(in.longestInterval, between(start, end))
 	in.position = max(in.position, middle)
 	if wasAhead {
 		in.position = middle
 	}
-	in.passed = max(in.passed, at.Start)
+	in.passedUntil = max(in.passedUntil, at.Start)
 	in.behind = between(in.position, l.completeUntil) > in.idle()
-	l.pass(in.passed, now)
+	l.notePass(in.passedUntil, now)
 }
 
-// between returns the time from one time to another, in milliseconds since the epoch: 0 if the
-// other one is earlier, and the longest [time.Duration] if it is too long for one. A log may say
-// any time.
+// between returns the time from one moment to another, both in milliseconds since the epoch. It
+// returns 0 if to is earlier than from, and the longest [time.Duration] if the time is longer. A
+// log may state any moment.
 func between(from, to int64) time.Duration {
 	const longest = uint64(math.MaxInt64 / time.Millisecond)
 	if to <= from {
@@ -166,12 +169,12 @@ func between(from, to int64) time.Duration {
 	return time.Duration(min(difference, longest)) * time.Millisecond
 }
 
-// Ahead reports whether a middle of an interval, in milliseconds since the epoch, is so far in the
-// future that the clock of the log must be wrong: it is ahead by more than the idle time both of
-// now and of the lower median of the inputs. Logs of the past never are, and neither is the only
-// log. Such an interval passes only the windows that end before now. It is kept until its time
-// comes.
-func (in *pace) Ahead(now time.Time, middle int64) bool {
+// isTooFarAhead reports whether the middle of an interval, in milliseconds since the epoch, is so
+// far in the future that the clock of the log must be wrong. It is more than the idle time ahead
+// both of the present time and of the lower median of all inputs. Logs of the past are never too
+// far ahead, and the only log is not either. An interval that is too far ahead passes only windows
+// that end before the present time. It is kept until its time comes.
+func (in *pace) isTooFarAhead(now time.Time, middle int64) bool {
 	latest := middle - in.idle().Milliseconds()
 	if latest <= now.UnixMilli() {
 		return false
@@ -185,38 +188,38 @@ func (in *pace) Ahead(now time.Time, middle int64) bool {
 	return asFar < all/2+1 // so the lower median is less
 }
 
-// pass says that the windows that end at or before end were passed.
-func (l *clock) pass(end int64, at time.Time) {
+// notePass records that an input has passed the windows that end at or before end.
+func (l *clock) notePass(end int64, at time.Time) {
 	if (len(l.passes) == 0 || end > l.passes[len(l.passes)-1].end) && end > l.completeUntil {
 		l.passes = append(l.passes, pass{end, at})
 	}
 }
 
-// End says that the input shows no further interval.
+// End says that the input shows no further interval. It is removed from the clock.
 func (in *pace) End() {
 	in.clock.inputs = slices.DeleteFunc(in.clock.inputs, func(other *pace) bool { return other == in })
 }
 
-// Stop says that the input shows no further interval in this run, but may in a later one. It holds
-// back what it held back before.
+// Stop says that the input shows no further interval in this run, but may do so in a later run. The
+// input keeps holding back windows.
 func (in *pace) Stop() {
 	in.atEnd = true
-	in.unread = func() bool { return true }
+	in.hasUnread = func() bool { return true }
 }
 
 func (in *pace) idle() time.Duration {
 	if in.clock.idle > 0 {
 		return in.clock.idle
 	}
-	return max(DefaultIdle, 2*in.longest)
+	return max(DefaultIdle, 2*in.longestInterval)
 }
 
-// Next returns the input to read next: of those that have unread data, the one that is furthest
-// behind. It returns nil if none has, or if too many windows are open that wait for another input.
+// Next returns the input to read next: of those with unread data, the one that is furthest behind.
+// It returns nil if no input has unread data, or if too many open windows wait for another input.
 func (l *clock) Next() *pace {
 	var next *pace
 	for n := range l.inputs {
-		in := l.inputs[(l.first+n)%len(l.inputs)]
+		in := l.inputs[(l.holder+n)%len(l.inputs)]
 		if !in.atEnd && (next == nil || in.position < next.position) {
 			next = in
 			if in.position == never {
@@ -227,7 +230,7 @@ func (l *clock) Next() *pace {
 	if next == nil {
 		return nil
 	}
-	if l.ending || l.showsAgain() || l.openUntil(next.position) <= mostAhead {
+	if l.draining || l.showsAgain() || l.openUntil(next.position) <= mostAhead {
 		return next
 	}
 	for _, in := range l.inputs {
@@ -239,27 +242,26 @@ func (l *clock) Next() *pace {
 }
 
 // crowded reports whether more than mostFuture open windows end after completeUntil. Then logs that
-// are ahead wait in their files until some of these windows are complete.
+// are ahead are not read on until some of these windows are complete.
 func (l *clock) crowded() bool {
 	return l.windows.Len()-l.openUntil(l.completeUntil) > mostFuture
 }
 
-// Complete iterates over what the intervals of the windows that are complete now add up to, as
-// [merge.Windows.Before] does. The caller must not leave the loop before its end, unless it is done
-// with l.
+// Complete iterates over the rows of the windows that are complete now, as [merge.Windows.Before]
+// does. The caller must not leave the loop before its end, unless it does not use l any more.
 func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 	for _, in := range l.inputs {
 		if !in.ahead {
 			continue
 		}
-		if in.ahead = in.Ahead(now, in.position); in.ahead {
-			l.pass(min(in.passedAhead, merge.WindowOf(now.UnixMilli(), now.UnixMilli(), l.windows.Size()).Start), now)
+		if in.ahead = in.isTooFarAhead(now, in.position); in.ahead {
+			l.notePass(min(in.passedAhead, merge.WindowOf(now.UnixMilli(), now.UnixMilli(), l.windows.Size()).Start), now)
 		} else {
-			in.passed = max(in.passed, in.passedAhead)
-			l.pass(in.passed, now)
+			in.passedUntil = max(in.passedUntil, in.passedAhead)
+			l.notePass(in.passedUntil, now)
 		}
 	}
-	if end := l.complete(now); end > l.completeUntil {
+	if end := l.completeEnd(now); end > l.completeUntil {
 		l.completeUntil = end
 		n, _ := slices.BinarySearchFunc(l.passes, end+1, func(p pass, end int64) int { return cmp.Compare(p.end, end) })
 		l.passes = slices.Delete(l.passes, 0, n)
@@ -267,7 +269,7 @@ func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 	return l.handOut(l.completeUntil)
 }
 
-// handOut hands out the windows that end at or before a time.
+// handOut iterates over the rows of the windows that end at or before a time, and removes them.
 func (l *clock) handOut(time int64) iter.Seq[*merge.Merged] {
 	return func(yield func(*merge.Merged) bool) {
 		for merged := range l.windows.Before(time) {
@@ -279,51 +281,51 @@ func (l *clock) handOut(time int64) iter.Seq[*merge.Merged] {
 	}
 }
 
-// showsAgain reports whether an input shows again what it had shown in an earlier run.
+// showsAgain reports whether an input still shows intervals that it has shown in an earlier run.
 func (l *clock) showsAgain() bool {
-	return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.again && in.input != nil })
+	return slices.ContainsFunc(l.inputs, func(in *pace) bool { return in.showsAgain && in.input != nil })
 }
 
-// All closes all windows whose time has come: the inputs have ended, or nobody waits for them any
-// more.
+// All hands out all windows up to latestEnd, since the inputs have ended or nothing waits for them
+// any more.
 func (l *clock) All(now time.Time) iter.Seq[*merge.Merged] {
-	l.completeUntil = l.soon(now)
+	l.completeUntil = l.latestEnd(now)
 	return l.handOut(l.completeUntil)
 }
 
-// soon returns the time up to which windows may be complete.
-func (l *clock) soon(now time.Time) int64 { return now.Add(Early).UnixMilli() }
+// latestEnd returns the latest end that a complete window may have.
+func (l *clock) latestEnd(now time.Time) int64 { return now.Add(Early).UnixMilli() }
 
-// complete returns the end of the last window that is complete.
-func (l *clock) complete(now time.Time) int64 {
-	least := l.previousRunUntil // nothing but what was shown before belongs to these windows
+// completeEnd returns the end of the last window that is complete.
+func (l *clock) completeEnd(now time.Time) int64 {
+	least := l.previousRunUntil // only intervals that an earlier run has read belong to these windows
 	if l.completeUntil < l.previousRunUntil {
 		for _, in := range l.inputs {
-			if in.again {
-				least = min(least, in.releases(now))
+			if in.showsAgain {
+				least = min(least, in.releasedUntil(now))
 			}
 		}
 	}
-	return max(least, l.passed(now))
+	return max(least, l.passedByAll(now))
 }
 
-// passed returns the end of the last window that all inputs have passed, or do not hold back.
-func (l *clock) passed(now time.Time) int64 {
+// passedByAll returns the end of the last window that each input has passed or does not hold back.
+func (l *clock) passedByAll(now time.Time) int64 {
 	end, released := int64(never), int64(math.MaxInt64)
 	if len(l.passes) > 0 {
 		end = l.passes[len(l.passes)-1].end
 	}
 	for n := range l.inputs {
-		at := (l.first + n) % len(l.inputs)
-		if released = min(released, l.inputs[at].releases(now)); released <= l.completeUntil {
-			l.first = at // the usual case, with many inputs
+		at := (l.holder + n) % len(l.inputs)
+		if released = min(released, l.inputs[at].releasedUntil(now)); released <= l.completeUntil {
+			l.holder = at // the usual case, with many inputs
 			return l.completeUntil
 		}
 	}
 	if past := l.openUntil(now.UnixMilli()); released == math.MaxInt64 && past > 0 {
 		end = max(end, l.windows.Window(past-1).End)
 	}
-	return min(end, released, l.soon(now))
+	return min(end, released, l.latestEnd(now))
 }
 
 // openUntil returns the number of open windows that end at or before a time.
@@ -331,12 +333,12 @@ func (l *clock) openUntil(time int64) int {
 	return sort.Search(l.windows.Len(), func(n int) bool { return l.windows.Window(n).End > time })
 }
 
-// releases returns the end of the last window that the input does not hold back, and notes if the
-// input is silent.
-func (in *pace) releases(now time.Time) int64 {
-	passed := in.passed
-	quiet := now.Sub(in.shown) >= 2*in.idle() || !in.written.IsZero() && now.Sub(in.written) >= in.idle()
-	if in.again && !(in.atEnd && quiet) {
+// releasedUntil returns the end of the last window that the input does not hold back. It sets
+// silent if the input has shown nothing for long.
+func (in *pace) releasedUntil(now time.Time) int64 {
+	passed := in.passedUntil
+	quiet := now.Sub(in.lastShown) >= 2*in.idle() || !in.fileWritten.IsZero() && now.Sub(in.fileWritten) >= in.idle()
+	if in.showsAgain && !(in.atEnd && quiet) {
 		if passed == never {
 			return never
 		}
@@ -348,7 +350,7 @@ func (in *pace) releases(now time.Time) int64 {
 		}
 		return passed
 	}
-	unread := func() bool { return in.unread != nil && in.unread() }
+	unread := func() bool { return in.hasUnread != nil && in.hasUnread() }
 	switch {
 	case in.ahead && !in.silent && !in.clock.crowded() && unread(): // maybe an interval that the others wait for
 		return passed

@@ -210,7 +210,7 @@ func TestClockAgain(t *testing.T) {
 	r := newRig(t, 2*time.Second, "a", "b")
 	r.previousRunUntil = 2000
 	b := r.inputs["b"]
-	b.again, b.atEnd = true, true
+	b.showsAgain, b.atEnd = true, true
 	for start := int64(0); start < 4000; start += 1000 {
 		r.show("a", start, start+1000)
 	}
@@ -232,7 +232,7 @@ func TestClockSlack(t *testing.T) {
 	}
 	r := newRig(t, time.Hour, "a")
 	a := r.inputs["a"]
-	a.again = true
+	a.showsAgain = true
 	a.slack = slack
 	r.show("a", 1000, 2000)
 	r.show("a", 2000, 3000)
@@ -379,7 +379,7 @@ func TestClockAhead(t *testing.T) {
 					}
 					if r.show(name, at, at+1000) && name == "a" {
 						own++
-					} else if k == 20 && r.inputs[name].Ahead(r.now, at+500) != (name == "a" && always && skew > 5000) {
+					} else if k == 20 && r.inputs[name].isTooFarAhead(r.now, at+500) != (name == "a" && always && skew > 5000) {
 						t.Errorf("skew %d, always %v: %s is ahead, or not", skew, always, name)
 					}
 					take()
@@ -447,7 +447,7 @@ func TestClockGood(t *testing.T) {
 			if now := at[in] + 2000; now > r.now.UnixMilli() {
 				r.now = time.UnixMilli(now) // a log has no interval before its end
 			}
-			ahead := in.Ahead(r.now, at[in]+500)
+			ahead := in.isTooFarAhead(r.now, at[in]+500)
 			in.Show(r.now, at[in], at[in]+1000)
 			if ahead || in.clock.isLate(merge.WindowOf(at[in], at[in]+1000, 1000).End) {
 				t.Fatalf("seed %d: %d is late or ahead at %v", seed, at[in], r.now)

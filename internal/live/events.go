@@ -2,14 +2,15 @@ package live
 
 import "sync"
 
-// Events are functions of other goroutines that the merger's goroutine calls.
+// Events are functions that other goroutines post, and that the merger's goroutine calls.
 type events struct {
 	mu    sync.Mutex
 	queue []func()
-	wake  chan struct{} // has one if there are some
+	wake  chan struct{} // has a value if the queue is not empty
 	done  chan struct{} // closed when the merger has ended
 }
 
+// post adds a function to the queue.
 func (e *events) post(event func()) {
 	e.mu.Lock()
 	e.queue = append(e.queue, event)
@@ -20,7 +21,7 @@ func (e *events) post(event func()) {
 	}
 }
 
-// handle does what was posted.
+// handle calls the functions in the queue.
 func (e *events) handle() {
 	e.mu.Lock()
 	queue := e.queue

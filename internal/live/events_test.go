@@ -312,7 +312,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	s.most = time.Millisecond
+	s.maxWait = time.Millisecond
 	return Options{
 		Size:     size,
 		State:    s,
@@ -1175,11 +1175,11 @@ func TestUsed(t *testing.T) {
 func TestDue(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]time.Duration{0: saveTime, 100 * time.Millisecond: 2 * time.Second, time.Second: saveMost, time.Hour: saveMost} {
-		s := State{most: saveMost, took: took, at: time.Now().Add(-want)}
+		s := State{maxWait: saveMost, saveDuration: took, lastSave: time.Now().Add(-want)}
 		if due, _ := s.due(); due > 0 {
 			t.Errorf("a state that takes %v is due %v later than %v after it", took, due, want)
 		}
-		s.at = time.Now().Add(time.Hour)
+		s.lastSave = time.Now().Add(time.Hour)
 		if due, _ := s.due(); due < want+59*time.Minute {
 			t.Errorf("a state that takes %v is due %v after it, not %v", took, due-time.Hour, want)
 		}

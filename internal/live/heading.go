@@ -8,52 +8,52 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// mostHeader is the number of bytes of comments that a state keeps of a log.
+// mostHeader is the number of bytes of comments that a state keeps for each log.
 const mostHeader = 8 << 10
 
-// A heading is the comments that hold for the lines that follow, also those of the next log of an
-// input if that has no times.
+// A heading has the comments that hold for the next lines of an input. They also hold for the next
+// log of the input, if this log has no comments with times.
 type heading struct {
 	header
-	next       header // the comments since the last interval
-	headerFrom int    // a later run that begins at this line, or behind it, needs no comments but the header
+	next       header // comments since the last interval
+	headerFrom int    // a later run that starts at this line or after it needs only the header
 }
 
-// A header is comments that follow one another.
+// A header is a group of comments without intervals between them.
 type header struct {
-	text   string
-	timed  bool // it has a time
-	starts bool // it has that of the start
+	text     string
+	hasTime  bool // a comment states a time
+	hasStart bool // a comment states the start of the log
 }
 
-// add adds a comment. A legend says nothing.
+// add adds a comment. Legends are left out.
 func (h *header) add(r *hdrlog.Record) {
 	if r.Kind == hdrlog.Legend || len(h.text)+len(r.Text) >= mostHeader {
 		return
 	}
 	h.text += string(r.Text) + "\n"
-	h.starts = h.starts || r.Kind == hdrlog.StartTime
-	h.timed = h.timed || h.starts || r.Kind == hdrlog.BaseTime
+	h.hasStart = h.hasStart || r.Kind == hdrlog.StartTime
+	h.hasTime = h.hasTime || h.hasStart || r.Kind == hdrlog.BaseTime
 }
 
-// begin begins a log.
-func (h *heading) begin() {
+// beginLog is called before the first record of a log.
+func (h *heading) beginLog() {
 	h.next = header{}
 	h.headerFrom = math.MaxInt
-	if h.starts {
+	if h.hasStart {
 		h.headerFrom = 1
 	}
 }
 
-// see sees the next record of the log.
-func (h *heading) see(r *hdrlog.Record) {
+// addRecord is called for each record of a log.
+func (h *heading) addRecord(r *hdrlog.Record) {
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
 	case hdrlog.IntervalRecord:
-		if h.next.timed {
+		if h.next.hasTime {
 			h.header = h.next
 			h.headerFrom = math.MaxInt
-			if h.starts {
+			if h.hasStart {
 				h.headerFrom = r.Line
 			}
 		}
@@ -63,9 +63,9 @@ func (h *heading) see(r *hdrlog.Record) {
 	}
 }
 
-// resume takes up the comments of a mark. It returns a reader that has read them, nil if there are
-// none, and calls comment for each.
-func (h *heading) resume(name string, mark *follow.Mark, comment func(r *hdrlog.Record)) *hdrlog.Reader {
+// resumeFrom takes over the comments of a mark, and calls comment for each of them. It returns a
+// reader that has read these comments, or nil if there are none.
+func (h *heading) resumeFrom(name string, mark *follow.Mark, comment func(r *hdrlog.Record)) *hdrlog.Reader {
 	if mark.Header == "" {
 		return nil
 	}

@@ -28,9 +28,9 @@ func TestHeading(t *testing.T) {
 		{start + line + line + "#b\n" + start + base + line, "#b\n" + start + base, 7}, // a program started again
 	} {
 		r := hdrlog.NewReader(strings.NewReader(test.log), "log")
-		h.begin()
+		h.beginLog()
 		for r.Scan() {
-			h.see(r.Record())
+			h.addRecord(r.Record())
 		}
 		if h.text != test.text || h.headerFrom != test.headerFrom {
 			t.Errorf("%q: %q, %d", test.log, h.text, h.headerFrom)

@@ -10,76 +10,78 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// An input is a log and how far it is.
+// An input is a log that is merged, and how far it has been read.
 type input struct {
-	source *follow.Input
-	number int // for rates
-	pace   *pace
-	now    Progress
-	tag    func(tag []byte) []byte
+	source   *follow.Input
+	number   int // tells the inputs of merge.Rates apart
+	pace     *pace
+	progress Progress
+	tag      func(tag []byte) []byte // returns the tag in the result
 
 	position *position // of the log that is read, nil without a state
-	needed   ends      // of the intervals of this batch
+	needed   ends      // of the intervals of the present batch
 
 	feed    feed
 	remarks remarks
 }
 
-// A feed is how the batches of an input come from its reader.
+// A feed passes batches from the goroutine that reads an input to the merger, one at a time.
 type feed struct {
-	coming   atomic.Bool   // one was posted, which the merger has not seen yet
-	queue    *batch        // nil if none waits to be taken
-	accepted chan struct{} // the one before was taken
-	waiting  bool          // the reader waits for data
-	reached  bool          // the reader has waited for data
-	over     bool          // there is no batch after the queued one
-	err      error         // why, nil if the input was read to its end or stopped
+	posted    atomic.Bool   // the reader has posted a batch that the merger has not received yet
+	next      *batch        // the batch to take next, nil if none has come
+	accepted  chan struct{} // receives a value when a batch was taken
+	waiting   bool          // the reader waits for data
+	hasWaited bool          // the reader has waited for data at least once
+	isOver    bool          // there is no batch after next
+	err       error         // why the feed is over, nil if the input was read to its end or stopped
 }
 
-// A batch is lines of an input: what to do with each that means something.
+// A batch is a group of lines of a log that the merger takes at once.
 type batch struct {
-	steps       []func(now time.Time) error
+	steps       []func(now time.Time) error // run when the batch is taken
 	log         *follow.Log
-	first, line int // the first and the last line
+	firstLine   int
+	lastLine    int
 	header      string
-	headerFrom  int  // see [heading]
-	again       bool // an earlier run has read lines behind it
+	headerFrom  int  // see heading
+	moreEarlier bool // an earlier run has read lines after this batch, too
 }
 
-// join begins to read an input.
+// join adds an input and starts to read it.
 func (m *Merger) join(source *follow.Input) {
 	in := &input{
 		source: source,
 		tag:    m.options.Tag(source),
 		feed:   feed{accepted: make(chan struct{}, 1)},
 	}
-	in.pace = m.clock.Join(m.options.tuning.now(), func() bool { return !source.AtEnd() || in.feed.coming.Load() })
+	in.pace = m.clock.Join(m.options.tuning.now(), func() bool { return !source.AtEnd() || in.feed.posted.Load() })
 	in.pace.input = in
-	m.joined++
-	in.number = m.joined
-	in.now.Name = source.Name()
+	m.inputCount++
+	in.number = m.inputCount
+	in.progress.Name = source.Name()
 	in.feed.accepted <- struct{}{}
-	in.pace.again, in.pace.slack = source.ReadEarlier(0)
+	in.pace.showsAgain, in.pace.slack = source.ReadEarlier(0)
 	m.inputs = append(m.inputs, in)
 	source.OnWait(func(waiting bool) {
 		m.events.post(func() {
 			in.feed.waiting = waiting
-			m.atEnd(in)
+			m.noteAtEnd(in)
 		})
 	})
-	go m.read(in)
+	go m.readInput(in)
 }
 
-// take takes the batch of an input.
-func (m *Merger) take(in *input) error {
-	b := in.feed.queue
-	in.feed.queue = nil
-	b.log.SetCounted(b.line, b.header, b.headerFrom)
+// takeBatch takes the next batch of an input: it merges the intervals, and notes which lines a
+// later run needs.
+func (m *Merger) takeBatch(in *input) error {
+	b := in.feed.next
+	in.feed.next = nil
+	b.log.SetCounted(b.lastLine, b.header, b.headerFrom)
 	m.options.State.changed = true
 	if m.options.State.Kept() && (in.position == nil || in.position.log != b.log) {
 		in.leave()
 		in.position = m.positionOf(b.log)
-		in.position.current = true
+		in.position.isRead = true
 	}
 	in.needed = noEnds
 	now := m.options.tuning.now()
@@ -92,107 +94,110 @@ func (m *Merger) take(in *input) error {
 		return err
 	}
 	if in.position != nil {
-		in.position.add(b.first, b.line, in.needed, in.pace.slack)
+		in.position.add(b.firstLine, b.lastLine, in.needed, in.pace.slack)
 	}
-	in.pace.again = in.pace.again && b.again
+	in.pace.showsAgain = in.pace.showsAgain && b.moreEarlier
 	in.feed.accepted <- struct{}{}
-	m.atEnd(in)
-	if in.feed.over {
-		m.end(in)
+	m.noteAtEnd(in)
+	if in.feed.isOver {
+		m.endInput(in)
 	}
 	return nil
 }
 
-// show says how far the input is, see [pace.Show].
+// show records the times of an interval in the progress and in the clock.
 func (in *input) show(i *interval, now time.Time) {
-	in.now.End = i.end
-	if in.now.Start == 0 {
-		in.now.Start = i.start
+	in.progress.End = i.end
+	if in.progress.Start == 0 {
+		in.progress.Start = i.start
 	}
 	in.pace.Show(now, i.start, i.end)
 }
 
-// leave notes that the input reads another log, or none.
+// leave records that the input does not read its present log any more.
 func (in *input) leave() {
 	if in.position != nil {
-		in.position.current = false
+		in.position.isRead = false
 	}
 }
 
-// atEnd notes whether all that is there of an input was taken. When that is so first, it notes when
-// the file was written last: a rotated one holds back windows for the idle time from then on.
-func (m *Merger) atEnd(in *input) {
-	in.pace.atEnd = in.feed.waiting && in.feed.queue == nil
+// noteAtEnd updates whether all present data of an input were taken. When that is first so, it also
+// records when the file was written last: the clock does not wait for a file that was rotated long
+// ago.
+func (m *Merger) noteAtEnd(in *input) {
+	in.pace.atEnd = in.feed.waiting && in.feed.next == nil
 	if !in.pace.atEnd {
 		return
 	}
-	if !in.feed.reached {
-		in.feed.reached = true
-		in.pace.written = m.options.tuning.now().Add(-time.Since(in.source.Modified()))
+	if !in.feed.hasWaited {
+		in.feed.hasWaited = true
+		in.pace.fileWritten = m.options.tuning.now().Add(-time.Since(in.source.Modified()))
 	}
-	in.endAgain()
+	in.endShowingAgain()
 }
 
-// endAgain notes that the input has shown again all that is there, if that is so. The reader may
-// hold intervals that it had not held in the earlier run.
-func (in *input) endAgain() {
-	if in.pace.again {
-		in.pace.again, _ = in.source.ReadEarlier(1)
+// endShowingAgain is called at the end of the present data. The clock need not wait for old
+// intervals any more, unless further old logs follow, or lines are missing that an earlier run has
+// read.
+func (in *input) endShowingAgain() {
+	if in.pace.showsAgain {
+		in.pace.showsAgain, _ = in.source.ReadEarlier(1)
 		p := in.position
-		in.pace.again = in.pace.again || p != nil && p.line < p.earlier.Line
+		in.pace.showsAgain = in.pace.showsAgain || p != nil && p.lastLine < p.earlierMark.Line
 	}
 }
 
-// end ends an input whose batches were all taken. With a state, an input that was only stopped goes
-// on in a later run.
-func (m *Merger) end(in *input) {
+// endInput ends an input, all batches of which were taken. With a state, an input that was only
+// stopped goes on in a later run.
+func (m *Merger) endInput(in *input) {
 	if m.options.State.Kept() && in.feed.err == nil {
 		in.pace.Stop()
 	} else {
 		in.pace.End()
 	}
 	gone := errors.Is(in.feed.err, follow.ErrGone)
-	in.now.Ended = true
+	in.progress.Ended = true
 	if gone {
 		in.leave()
 		m.inputs = slices.DeleteFunc(m.inputs, func(other *input) bool { return other == in })
 	}
 	if err := in.feed.err; err != nil && !gone {
-		m.options.Messages.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.now.Name, err, m.options.Hint(err)))
+		m.options.Messages.Unread(fmt.Sprintf("%s: %v; it is read no further%s", in.progress.Name, err, m.options.Hint(err)))
 	}
 }
 
-// leaveCrowded ends the logs that wait since too many windows of the future are open. A state has
-// how far they were read.
+// leaveCrowded ends the inputs that are not read on because too many windows of the future are
+// open. A state says how far they were read; without one, a message says that they were not read to
+// the end.
 func (m *Merger) leaveCrowded() {
-	soon := m.clock.soon(m.options.tuning.now())
+	soon := m.clock.latestEnd(m.options.tuning.now())
 	for _, in := range m.inputs {
-		isOver := in.pace.atEnd || in.now.Ended
+		isOver := in.pace.atEnd || in.progress.Ended
 		if isOver || in.pace.position <= soon || !m.clock.crowded() {
 			continue
 		}
 		in.source.Abort()
-		m.end(in)
+		m.endInput(in)
 		if !m.options.State.Kept() {
-			m.options.Messages.Unread(in.now.Name + ": its next intervals lie in the future, and are not read")
+			m.options.Messages.Unread(in.progress.Name + ": its next intervals lie in the future, and are not read")
 		}
 	}
 }
 
-// abortPipes ends the pipes whose writers go on, after what was read of them.
+// abortPipes ends the pipes whose writers have not closed them, after taking what was read.
 func (m *Merger) abortPipes() error {
 	for _, in := range m.inputs {
-		if !in.source.IsPipe() || in.now.Ended {
+		if !in.source.IsPipe() || in.progress.Ended {
 			continue
 		}
 		in.source.Abort()
-		if in.feed.queue != nil {
-			if err := m.take(in); err != nil {
+		if in.feed.next != nil {
+			if err := m.takeBatch(in); err != nil {
 				return err
 			}
 		}
-		if !in.now.Ended { // with that
-			m.end(in)
+		if !in.progress.Ended { // takeBatch ends the input if the batch was the last
+			m.endInput(in)
 		}
 	}
 	return nil

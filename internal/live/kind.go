@@ -9,23 +9,24 @@ import (
 	"hdrkit/internal/base/ledger"
 )
 
-// kindBytes is about what a tag takes in maps, beside its text: here, and in [merge.Rates].
+// kindBytes is about what a tag takes in maps, here and in [merge.Rates], without its text.
 const kindBytes = 150
 
-// Kinds are what the intervals of each tag have in common, so that they all add up. Tags are keys
-// as [merge.AppendKey] spells them. There may be a million, so each has little here.
+// Kinds check that all intervals of a tag can be added up. The keys of the maps are tags, spelled
+// by [merge.AppendKey]. There may be a million tags, so the entries are small.
 type kinds struct {
-	first   map[string]place // of the first interval of each tag
-	doubles map[string]ratio // of the tags of doubles
-	logs    []string         // those that places name
+	first   map[string]place // the line of the first interval of each tag
+	doubles map[string]ratio // for each tag whose values are doubles
+	logs    []string         // names of the logs to which the places refer
 	account *ledger.Account
-	key     []byte // memory of the key that is looked up
+	key     []byte // memory for the key that is looked up
 }
 
-// A place is a line of a log.
+// A place is a line of a log: an index of kinds.logs, and the number of the line.
 type place struct{ log, line uint32 }
 
-// A ratio is the smallest one of a tag of doubles, and its highest value.
+// A ratio is the range of a tag whose values are doubles: the smallest ratio of its histograms (see
+// [histogram.Layout]), and the highest value.
 type ratio struct{ smallest, highest float64 }
 
 func newKinds(memory *ledger.Ledger) kinds {
@@ -36,9 +37,9 @@ func newKinds(memory *ledger.Ledger) kinds {
 	}
 }
 
-// admit returns an error if an interval of a log does not add up with those of its tag before.
-// Sinks add up windows of a whole run, so an interval that does not fit costs itself, wherever it
-// is. If memory is short, the next charge for open windows says so.
+// admit returns an error if an interval of a log cannot be added to the earlier intervals of its
+// tag, in whatever window they are: sinks add up the windows of a whole run. If the memory for tags
+// is exceeded, the next charge for open windows returns the error.
 func (ks *kinds) admit(log string, i *interval) error {
 	ks.key = merge.AppendKey(ks.key[:0], i.row)
 	of, double := ks.doubles[string(ks.key)]
@@ -68,7 +69,8 @@ func (ks *kinds) admit(log string, i *interval) error {
 	return &hdrlog.SyntaxError{File: log, Line: i.line, Field: "payload", Err: err}
 }
 
-// place returns a line of a log. Those of a log mostly follow one another.
+// place returns the place of a line of a log. Successive tags mostly begin in the same log, so only
+// the last log is looked up.
 func (ks *kinds) place(log string, line int) place {
 	n := len(ks.logs) - 1
 	if n < 0 || ks.logs[n] != log {

@@ -1,37 +1,38 @@
-// Package live merges logs while they are written. A goroutine for each input follows, reads and
-// decodes it ([follow], [hdrlog]). One goroutine, the merger's, decides which windows are complete
-// ([clock]), and hands them to the outputs of a [Fan].
+// Package live merges logs while they are written. Each input has a goroutine that follows, reads
+// and decodes logs ([follow], [hdrlog]). The goroutine of the [Merger] decides which windows are
+// complete (clock), and passes them to the outputs of a [Fan].
 //
-// # How a run goes on where the one before was
+// # How a run continues an earlier run
 //
-// A [State] has no values. It says how far logs and outputs are at one moment:
+// A [State] contains no values. It says how far logs and outputs are at one moment:
 //
-//   - Done: windows that end at or before it were handed out, so later intervals of them are late.
-//   - For each log ([follow.Mark]): hashes of its text, the last line that was taken, and the first
+//   - Done: Windows that end at or before this time were handed out. Later intervals of these
+//     windows are late.
+//   - For each log ([follow.Mark]): hashes of the text, the last line that was taken, and the first
 //     line to read again ([follow.Again]).
-//   - For each [Receiver]: the end of the last window that needs no sending any more.
-//   - For the merged log of -of ([FilePosition]): its size, and a hash of its tail.
+//   - For each [Receiver]: the end of the last window that need not be sent any more.
+//   - For the merged log of -of ([FilePosition]): its size, and a hash of its last bytes.
 //
-// A line is needed until all outputs have the windows that its interval lies in. A [position] keeps
-// that for the lines of a log, and which of their intervals were late.
+// A later run needs a line until all outputs have the windows in which the interval of the line
+// lies. A position keeps the needed lines of a log, and which of their intervals were late.
 //
-// A start cuts the merged log to its size (as package sinks does), and reads the lines again
-// that are needed ([history], [fate]). The clock waits until each log has shown them, so an open
-// window becomes what it would have been. Windows that were handed out are complete already. A
-// receiver that lacks some, or that sends totals, gets them out of the merged log ([Merger.Load]).
-// Only without a merged log are they made again of the logs.
+// At a start, package sinks cuts the merged log to the size in the state. The merger reads the
+// needed lines again (history, fate). The clock waits until each log has shown these lines, so open
+// windows get the same intervals as without the restart. Windows that were handed out are complete
+// already. A receiver that lacks some of them, or that sends totals, gets them from the merged log
+// ([Merger.Load]). Without a merged log, the merger makes them again from the logs.
 //
-// What must never be taken back, such as a row that is sent or a counter that is scraped, waits
-// until a state covers it ([Output.Held]).
+// A row that was sent, or a counter that was scraped, cannot be taken back. So such an output gets
+// a window only after a state covers this window ([Output.Held]).
 //
-// A clean stop writes the open windows to the merged log, behind what the state covers. The next
-// start reads them back and cuts them off, so logs may be deleted after the stop. After a kill
-// there are no such windows: lines are read again, and a message names the logs that are gone.
+// A clean stop also writes the open windows to the merged log, behind the bytes that the state
+// covers. The next start reads them back and cuts them off, so logs may be deleted after the stop.
+// After a kill, the merged log has no open windows: their lines are read again, and a message names
+// the logs that are gone.
 //
-// A start may not find a log, since rotation just renames it. The run goes on all the same, and
-// hands out windows that lack lines of that log. So its mark keeps up to where windows were handed
-// out when these lines were read ([follow.Missed]). A run that finds the log later hands on as late
-// what no window has.
+// A start may miss a log that is renamed at that moment. Then the run hands out windows that lack
+// lines of this log. The mark of the log says which windows were handed out without which lines
+// ([follow.Missed]). A run that finds the log later passes on these lines as late intervals.
 package live
 
 import (
@@ -53,49 +54,50 @@ import (
 	"hdrkit/tags"
 )
 
-// maxComment is the length of the longest comment that is read.
+// maxComment is the length in bytes of the longest comment that may state a unit.
 const maxComment = 256
 
-// flushTime is the time between two flushes of the outputs when they receive nothing.
+// flushTime is the time between two flushes while the outputs receive no windows.
 const flushTime = 250 * time.Millisecond
 
-// Options say what to merge.
+// Options say which intervals to merge, and how.
 type Options struct {
 	// Size is the size of the windows in milliseconds, and Idle as in [newClock].
 	Size int64
 	Idle time.Duration
 	// From leaves out intervals that start before it, in milliseconds since the epoch.
 	From int64
-	// Tags says which tags are wanted. It sees what Tag returns.
+	// Tags selects intervals by their tags, as Tag returns them.
 	Tags *tags.Filter
-	// Tag returns what says which tag an interval of an input has in the result, by its own.
+	// Tag returns a function for an input. This function returns the tag in the result for the tag
+	// of an interval.
 	Tag func(in *follow.Input) func(tag []byte) []byte
-	// By says what makes a row. Nil makes one of each tag.
+	// By says which intervals make a row. Nil makes a row of each tag.
 	By *tags.By
-	// Units find the units of values.
+	// Units finds the units of values.
 	Units Units
-	// Whole, if it is set, gets when the inputs of rows ran, for figures of the whole run.
+	// Whole, if set, gets the times in which inputs of each row ran, for figures of the whole run.
 	Whole *merge.Rates
-	// Messages receives what is wrong.
+	// Messages receives what is wrong with logs.
 	Messages Messages
 	// Memory, if set, limits what the merger may keep.
 	Memory *ledger.Ledger
-	// Second says what the second number of an interval is, if that is known.
+	// Second says what the second number of an interval is, if the user says it.
 	Second hdrlog.SecondField
-	// State keeps how far the merging is, for the next run. Nil and the zero value keep nothing.
+	// State stores how far the merging is, for the next run. Nil and the zero value store nothing.
 	State *State
-	// Hint returns what to add to the message about a log.
+	// Hint returns advice to append to the message about an error of a log, or an empty string.
 	Hint func(error) string
-	// Stop, when it is closed, ends the merging: files are read to their present end, with a state
-	// for [scan.Grace] at most, and pipes for that time. Without a state, files that come before it
-	// are found.
+	// Stop is closed to end the merging. Then files are read to their present ends, and pipes for
+	// [scan.Grace]; with a state, files also for [scan.Grace] at most. Without a state, files that
+	// have come before the stop are still found.
 	Stop <-chan struct{}
 
 	tuning tuning
 }
 
-// A tuning is what tests change: the clock, the grace of [scan.Grace], and the size of the largest
-// merged log that is read at the start.
+// A tuning is what tests change: the clock, the time of [scan.Grace], and the size in bytes of the
+// largest merged log that is read at the start.
 type tuning struct {
 	now      func() time.Time
 	grace    time.Duration
@@ -104,74 +106,76 @@ type tuning struct {
 
 // Messages receive what is wrong with logs.
 type Messages interface {
-	// Skip counts a malformed line. Its message is text, empty if none should be printed.
+	// Skip counts a malformed line. The text is the message to print, empty if none should be
+	// printed.
 	Skip(text string) error
-	// SkipWindow counts a window of a tag whose intervals do not add up.
+	// SkipWindow counts a window of a tag that is left out, because its intervals do not add up.
 	SkipWindow(tag []byte, why error) error
-	// Unread receives why a log was not read, or not to its end.
+	// Unread receives a message about a log that was not read, or not to its end.
 	Unread(text string)
-	// Notice receives other messages.
+	// Notice receives all other messages.
 	Notice(text string)
 }
 
-// A Progress says how far an input is.
+// A Progress says how far an input has been read, for the page and for metrics.
 type Progress struct {
 	Name string
-	// Lines, Skipped and Late are the numbers of lines read, of malformed ones, and of intervals
-	// that came after their windows.
+	// Lines, Skipped and Late are the numbers of lines read, of malformed lines, and of intervals
+	// that came after their windows were handed out.
 	Lines, Skipped, Late int64
 	// Start is when the first interval started, and End when the last one ended, in milliseconds
 	// since the epoch, 0 if there is none.
 	Start, End int64
-	// Behind is set if its last interval came too late to wait for the next one.
+	// Behind says that the last interval came so late that no window waits for the next one.
 	Behind bool
-	// Silent is set if nothing waits for the input, because it shows nothing new.
+	// Silent says that no window waits for the input, because it has shown nothing new for long.
 	Silent bool
-	// Ended is set if the input has ended.
+	// Ended says that nothing more is read of the input.
 	Ended bool
-	// Unread says why the log is not read, empty if it is.
+	// Unread says why the log is not read. It is empty if the log is read.
 	Unread string
-	// Copy is set if the log is not read since it is a copy of another one, and Lost if it is gone
-	// and windows lack some of its lines. It is no input then.
+	// Copy says that the file is not read because it is a copy of another log. Lost says that the
+	// log is gone and windows lack some of its lines. In both cases it is no input.
 	Copy, Lost bool
 }
 
-// A Merger merges the logs of a follower.
+// A Merger merges the logs of a follower, and passes complete windows to a fan.
 type Merger struct {
-	options   Options
-	fan       *Fan
-	follower  *follow.Follower
-	clock     *clock
-	decoders  sync.Pool
-	kinds     kinds
-	looked    time.Time // when the last look at all files began, after which they were all found
-	inputs    []*input
-	joined    int // number of inputs so far
-	rates     merge.Rates
-	positions map[*follow.Log]*position // of logs that are read, or of which lines are needed
-	resumed   resumption
-	handing   handing
-	events    events
-	seen      int64                 // intervals
-	shown     atomic.Pointer[shown] // for other goroutines
+	options    Options
+	fan        *Fan
+	follower   *follow.Follower
+	clock      *clock
+	decoders   sync.Pool
+	kinds      kinds
+	inputs     []*input
+	inputCount int                       // inputs so far, with those that are gone
+	intervals  int64                     // intervals so far, without those that an earlier run has read
+	rates      merge.Rates               // how many values each row has in the windows that are not complete
+	positions  map[*follow.Log]*position // of logs that are read, or whose lines a later run needs
+	resumption resumption
+	delivery   delivery
+	events     events
+	snapshot   atomic.Pointer[snapshot]
 }
 
-// A handing is what the merger needs to hand out windows.
-type handing struct {
-	account  *ledger.Account // of open windows
-	charge   ledger.Charge
-	scratch  histogram.Histogram
-	received bool      // the outputs have something to flush
-	flushed  time.Time // when they were flushed
+// A delivery is what the merger needs to pass windows to the outputs.
+type delivery struct {
+	lastLook    time.Time       // when the last look at all files began whose results have arrived
+	openAccount *ledger.Account // of open windows
+	openCharge  ledger.Charge
+	scratch     histogram.Histogram
+	needsFlush  bool // the outputs have received windows since the last flush
+	lastFlush   time.Time
 }
 
-// Shown is what others may ask, as of the last flush.
-type shown struct {
-	progress []Progress // of inputs
-	full     []string   // the outputs whose disks are full
+// A snapshot is what other goroutines may read, as of the last flush.
+type snapshot struct {
+	progress  []Progress // of inputs
+	fullDisks []string   // keys of the outputs whose disks are full
 }
 
-// New returns a merger. Give the options of the follower its methods Notice and Lost.
+// New returns a merger that passes windows to fan. Set the functions Notice and Lost of the
+// follower's options to the methods of the merger.
 func New(o Options, fan *Fan) *Merger {
 	if o.tuning.now == nil {
 		o.tuning.now = time.Now
@@ -184,67 +188,67 @@ func New(o Options, fan *Fan) *Merger {
 		o.State = new(State)
 	}
 	m := &Merger{
-		options:   o,
-		fan:       fan,
-		clock:     newClock(max(o.Size, 1), o.Idle),
-		kinds:     newKinds(o.Memory),
-		positions: make(map[*follow.Log]*position),
-		resumed:   resumption{neededAfter: never},
-		events:    events{wake: make(chan struct{}, 1), done: make(chan struct{})},
+		options:    o,
+		fan:        fan,
+		clock:      newClock(max(o.Size, 1), o.Idle),
+		kinds:      newKinds(o.Memory),
+		positions:  make(map[*follow.Log]*position),
+		resumption: resumption{neededAfter: never},
+		events:     events{wake: make(chan struct{}, 1), done: make(chan struct{})},
 	}
-	m.shown.Store(new(shown))
+	m.snapshot.Store(new(snapshot))
 	payloads := scan.NewPayloads(o.Memory)
 	m.decoders.New = func() any { return scan.NewDecoder(0, payloads) }
-	m.handing.account = o.Memory.Open("open windows", "make them shorter, or choose tags with -incT")
+	m.delivery.openAccount = o.Memory.Open("open windows", "make them shorter, or choose tags with -incT")
 	return m
 }
 
-// Notice is for [follow.Options].
+// Notice is [follow.Options.Notice].
 func (m *Merger) Notice(input, text string) {
 	m.events.post(func() { m.options.Messages.Notice(input + " " + text) })
 }
 
-// Lost is for [follow.Options].
+// Lost is [follow.Options.Lost].
 func (m *Merger) Lost(input, text string) {
 	m.events.post(func() { m.options.Messages.Unread(input + " " + text) })
 }
 
-// Seen returns the number of intervals read.
-func (m *Merger) Seen() int64 { return m.seen }
+// Seen returns the number of intervals read, without those that an earlier run has read.
+func (m *Merger) Seen() int64 { return m.intervals }
 
-// Progress returns how far the inputs are. The caller must not change it. It is safe for concurrent
-// use.
-func (m *Merger) Progress() []Progress { return m.shown.Load().progress }
+// Progress returns the progress of all inputs, as of the last flush. The caller must not change it.
+// Progress is safe for concurrent use.
+func (m *Merger) Progress() []Progress { return m.snapshot.Load().progress }
 
-// Full returns the keys of the outputs whose disks are full. The caller must not change them. It is
-// safe for concurrent use.
-func (m *Merger) Full() []string { return m.shown.Load().full }
+// Full returns the keys of the outputs whose disks are full, as of the last flush. The caller must
+// not change the slice. Full is safe for concurrent use.
+func (m *Merger) Full() []string { return m.snapshot.Load().fullDisks }
 
-// Run merges until all inputs have ended, Options.Stop is closed, or an output returns an error. It
-// ends the outputs in any case.
+// Run merges until all inputs have ended, [Options.Stop] is closed, or an output returns an error.
+// In all cases Run ends the outputs.
 func (m *Merger) Run(f *follow.Follower) error {
 	m.follower = f
 	m.fan.account = m.options.Memory.Open("windows that wait for a state", "make them shorter, or choose tags with -incT")
 	defer m.options.State.Release()
 	defer f.Abort()
 	defer close(m.events.done)
-	m.looked = m.options.tuning.now()
+	m.delivery.lastLook = m.options.tuning.now()
 	found := func(source *follow.Input) { m.events.post(func() { m.join(source) }) }
 	looked := func(at time.Time) {
 		m.events.post(func() {
-			m.looked = m.options.tuning.now().Add(-time.Since(at))
+			m.delivery.lastLook = m.options.tuning.now().Add(-time.Since(at))
 			m.endSearch()
 		})
 	}
 	more := f.Start(found, looked)
 	err := m.loop(more)
 	if err == nil {
-		m.sayUnread()
+		m.reportUnread()
 	}
 	if err == nil && m.options.State.Kept() {
-		err = m.stop()
+		err = m.saveAndStop()
 	} else if err == nil {
-		err = m.all(m.fan.window)
+		err = m.handOutAll(m.fan.window)
 	}
 	if err == nil {
 		err = m.flush()
@@ -253,8 +257,9 @@ func (m *Merger) Run(f *follow.Follower) error {
 	return cmp.Or(err, held, m.fan.end(false))
 }
 
-// all hands on all windows. Those of the future stay open.
-func (m *Merger) all(to func(w *Window) error) error {
+// handOutAll passes all windows to the function to, except those too far in the future. Without a
+// state, a message says how many of these are lost.
+func (m *Merger) handOutAll(to func(w *Window) error) error {
 	for merged := range m.clock.All(m.options.tuning.now()) {
 		if err := m.handTo(to, merged, false); err != nil {
 			return err
@@ -268,12 +273,12 @@ func (m *Merger) all(to func(w *Window) error) error {
 	return nil
 }
 
-// sayUnread reports the logs that were not read.
-func (m *Merger) sayUnread() {
+// reportUnread reports the logs and folders that were not read.
+func (m *Merger) reportUnread() {
 	var all message.Group
 	for _, in := range m.inputs {
 		if why := in.source.Unread(); why != "" {
-			all.Add(in.now.Name, why)
+			all.Add(in.progress.Name, why)
 		}
 	}
 	for _, u := range m.follower.Unread() {
@@ -284,7 +289,8 @@ func (m *Merger) sayUnread() {
 	all.Say(func(name, text string) { m.options.Messages.Unread(name + ": " + text) })
 }
 
-// loop handles events until there can be no more. More says that further inputs may join.
+// loop handles events until all inputs have ended and no further input can come. More says that
+// further inputs may come.
 func (m *Merger) loop(more bool) error {
 	stop := m.options.Stop
 	stopped := false
@@ -301,7 +307,7 @@ func (m *Merger) loop(more bool) error {
 				return err
 			}
 		}
-		if (!more || stopped) && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.now.Ended }) {
+		if (!more || stopped) && !slices.ContainsFunc(m.inputs, func(in *input) bool { return !in.progress.Ended }) {
 			return nil
 		}
 		wait := flushTime
@@ -316,13 +322,13 @@ func (m *Merger) loop(more bool) error {
 			stop = nil
 			go func() {
 				m.follower.Stop()
-				m.events.post(func() { stopped = true }) // all inputs were found before that
+				m.events.post(func() { stopped = true }) // after the events of inputs that Stop has found
 			}()
 			abort = time.After(m.options.tuning.grace)
 		case <-abort:
 			stopped = true
 			m.leaveCrowded()
-			m.clock.ending = true // windows of the future do not hold back the ends of files
+			m.clock.draining = true // read the ends of files, however many windows lie in the future
 			if m.options.State.Kept() {
 				m.follower.Abort() // the next start reads the rest
 			}
@@ -333,74 +339,75 @@ func (m *Merger) loop(more bool) error {
 	}
 }
 
-// consume takes what was read and hands on the windows that are complete. An input is idle for the
-// time in which hdrlive has looked at its file, however slow this machine is.
+// consume takes batches and passes on the windows that become complete, until there is nothing more
+// to do at present. Idle times of inputs end at the last look at all files, not at the present
+// time, so a slow machine does not make inputs idle.
 func (m *Merger) consume() error {
-	m.handing.received = false
+	m.delivery.needsFlush = false
 	m.rates.Forget(m.clock.completeUntil)
 	for {
-		for merged := range m.clock.Complete(m.looked) {
+		for merged := range m.clock.Complete(m.delivery.lastLook) {
 			if err := m.hand(merged, false); err != nil {
 				return err
 			}
 		}
 		next := m.clock.Next()
 		if next == nil {
-			m.sayAhead()
-			m.sayCrowded()
+			m.reportAhead()
+			m.reportCrowded()
 			break
 		}
-		if next.input.feed.queue == nil {
+		if next.input.feed.next == nil {
 			break
 		}
-		if err := m.take(next.input); err != nil {
+		if err := m.takeBatch(next.input); err != nil {
 			return err
 		}
 	}
-	if !m.handing.received && time.Since(m.handing.flushed) < flushTime {
+	if !m.delivery.needsFlush && time.Since(m.delivery.lastFlush) < flushTime {
 		return nil
 	}
 	return m.flush()
 }
 
-// flush shows others how far the inputs are, and flushes the outputs.
+// flush updates the snapshot for other goroutines, and flushes the outputs.
 func (m *Merger) flush() error {
-	m.handing.flushed = time.Now()
+	m.delivery.lastFlush = time.Now()
 	all := make([]Progress, len(m.inputs))
 	for n, in := range m.inputs {
-		in.now.Silent, in.now.Behind = in.pace.silent, in.pace.behind
-		in.now.Unread = in.source.Unread()
-		if in.now.Ended && in.feed.err != nil {
-			in.now.Unread = in.feed.err.Error()
+		in.progress.Silent, in.progress.Behind = in.pace.silent, in.pace.behind
+		in.progress.Unread = in.source.Unread()
+		if in.progress.Ended && in.feed.err != nil {
+			in.progress.Unread = in.feed.err.Error()
 		}
-		all[n] = in.now
+		all[n] = in.progress
 	}
 	for _, u := range m.follower.Unread() {
 		all = append(all, Progress{Name: u.Path, Copy: u.Copy, Lost: u.Lost, Unread: u.Why})
 	}
 	full := m.fan.full()
-	if m.options.State.full && !m.options.State.logFull {
+	if m.options.State.diskFull && !m.options.State.logDiskFull {
 		full = append(full, "-state "+m.options.State.path)
 	}
-	m.shown.Store(&shown{progress: all, full: full})
+	m.snapshot.Store(&snapshot{progress: all, fullDisks: full})
 	return m.fan.flush()
 }
 
-// hand hands a window to the outputs, or an interval that is late.
+// hand passes a window to the outputs. Late says that merged is one late interval.
 func (m *Merger) hand(merged *merge.Merged, late bool) error {
 	return m.handTo(m.fan.window, merged, late)
 }
 
-// handTo hands a window on by a method of the fan.
+// handTo passes a window to the function to, which is a method of the fan.
 func (m *Merger) handTo(to func(w *Window) error, merged *merge.Merged, late bool) (err error) {
-	m.handing.received = true
+	m.delivery.needsFlush = true
 	m.options.State.changed = true
-	m.chargeOpen() // what is handed on is the output's
+	m.chargeOpen() // the window is not open any more
 	merged.Recorded = (merge.Recorded{Millis: merged.End - merged.Start})
 	if !late {
 		merged.Recorded = m.rates.Take(merged.Tag, merged.Window)
 	}
-	w := Window{Merged: merged, Late: late, Scratch: &m.handing.scratch}
+	w := Window{Merged: merged, Late: late, Scratch: &m.delivery.scratch}
 	if w.Factor, err = m.options.Units.Factor(merged.Tag); err != nil {
 		return err
 	}
@@ -410,7 +417,7 @@ func (m *Merger) handTo(to func(w *Window) error, merged *merge.Merged, late boo
 	return err
 }
 
-// chargeOpen charges for the open windows.
+// chargeOpen charges the memory of the open windows to their account.
 func (m *Merger) chargeOpen() error {
-	return m.handing.charge.Set(m.handing.account, m.clock.windows.Len(), m.clock.windows.Bytes())
+	return m.delivery.openCharge.Set(m.delivery.openAccount, m.clock.windows.Len(), m.clock.windows.Bytes())
 }

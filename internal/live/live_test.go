@@ -561,11 +561,11 @@ func TestComing(t *testing.T) {
 	m.join(source)
 	clitest.Await(t, "the end of the log", nil, source.AtEnd)
 	pace := m.inputs[0].pace
-	if !pace.unread() {
+	if !pace.hasUnread() {
 		t.Error("the log is at its end, and nobody has its interval")
 	}
 	m.events.handle()
-	if pace.unread() {
+	if pace.hasUnread() {
 		t.Error("the log has data that were not read")
 	}
 }
@@ -809,13 +809,13 @@ func TestKindsCharged(t *testing.T) {
 	for n := range 10_000 {
 		admit("tag%05d", n/2) // each twice
 	}
-	if err := m.handing.charge.Set(m.handing.account, 1, 1); err != nil {
+	if err := m.delivery.openCharge.Set(m.delivery.openAccount, 1, 1); err != nil {
 		t.Fatalf("5,000 tags: %v", err)
 	}
 	for n := range 10_000 {
 		admit("%d", n)
 	}
-	if err := m.handing.charge.Set(m.handing.account, 1, 2); err == nil || !strings.Contains(err.Error(), "15000 tags so far") {
+	if err := m.delivery.openCharge.Set(m.delivery.openAccount, 1, 2); err == nil || !strings.Contains(err.Error(), "15000 tags so far") {
 		t.Errorf("15,000 tags in a MiB: %v", err)
 	}
 }

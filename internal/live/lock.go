@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// locks says that a file stays locked, and so open, while its name changes.
+// locks reports whether an open and locked file can get another name.
 const locks = true
 
-// Lock returns [ErrUsed] if another process has locked the file. File systems without locks do not
-// say so. The lock ends when the file is closed.
+// Lock locks a file. It returns [ErrUsed] if another process has locked the file. On file systems
+// without locks it does nothing. The lock ends when the file is closed.
 func Lock(file *os.File) error {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		return ErrUsed

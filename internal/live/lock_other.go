@@ -4,7 +4,7 @@ package live
 
 import "os"
 
-// locks says that an open file cannot get another name.
+// locks reports whether an open and locked file can get another name.
 const locks = false
 
 // Lock does nothing.

@@ -12,19 +12,20 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// mostPast is the size of the largest merged log that is read at the start. That takes some
-// seconds.
+// mostPast is the size in bytes of the largest merged log that is read at a start. Reading it takes
+// some seconds.
 const mostPast = 1 << 30
 
 // lateNote and recordedNote are [Window.Note] in a merged log.
 const (
+	// lateNote and recordedNote are the formats of [Window.Note].
 	lateNote     = "[Late]"
 	recordedNote = "[Recorded: %d %d %v %t]"
 )
 
-// Note returns the comment that stands in the merged log of a file before a line, if a later run
-// must know more than the line says: that the interval came after its window, or when values were
-// recorded.
+// Note returns a comment that stands in the merged log before the line of the window. A later run
+// needs it if the line does not say that the interval was late, or when its values were recorded.
+// Otherwise Note returns an empty string.
 func (w *Window) Note() string {
 	length := w.Window.End - w.Window.Start // that of the sum is the length of the line
 	r := w.Recorded
@@ -37,7 +38,8 @@ func (w *Window) Note() string {
 	return fmt.Sprintf(recordedNote, r.Millis, r.Any, r.Moved, r.Every)
 }
 
-// readNote takes in a comment before the line of a window, and reports whether it is a note.
+// readNote sets the fields that a comment before the line of a window states. It returns false if
+// the comment is no note.
 func (w *Window) readNote(comment []byte) bool {
 	text := strings.TrimPrefix(string(comment), "#")
 	if text == lateNote {
@@ -52,11 +54,11 @@ func (w *Window) readNote(comment []byte) bool {
 	return true
 }
 
-// ErrStopped is the error of a start that was stopped. The state is as before.
+// ErrStopped is the error of a start that was interrupted. The state is unchanged.
 var ErrStopped = errors.New("the start was stopped")
 
-// readPast passes on what the merged log has from earlier runs, in the order in which it was
-// written.
+// readPast reads the windows of earlier runs from the merged log, and passes them to the outputs
+// that want them.
 func (m *Merger) readPast(p *FilePosition) error {
 	file, err := os.Open(p.Path)
 	if err != nil {
@@ -80,7 +82,7 @@ func (m *Merger) readPast(p *FilePosition) error {
 		case hdrlog.Malformed:
 			err = record.Err
 		case hdrlog.IntervalRecord:
-			err = m.pastInterval(&record.Interval, p.Path, w)
+			err = m.passPastInterval(&record.Interval, p.Path, w)
 			w = m.pastWindow()
 		}
 		if err != nil {
@@ -90,14 +92,15 @@ func (m *Merger) readPast(p *FilePosition) error {
 	return cmp.Or(r.Err(), m.fan.flushPast())
 }
 
-// pastWindow returns a window of an earlier run, whose inputs ran all the time.
+// pastWindow returns an empty window of an earlier run. If no note says otherwise, its inputs ran
+// all the time.
 func (m *Merger) pastWindow() *Window {
 	recorded := merge.Recorded{Millis: m.options.Size, Any: m.options.Size}
-	return &Window{Merged: &merge.Merged{Recorded: recorded}, Scratch: &m.handing.scratch}
+	return &Window{Merged: &merge.Merged{Recorded: recorded}, Scratch: &m.delivery.scratch}
 }
 
-// pastInterval passes on an interval, which fills a window.
-func (m *Merger) pastInterval(i *hdrlog.Interval, path string, w *Window) error {
+// passPastInterval passes a line of the merged log to the outputs, as the window w.
+func (m *Merger) passPastInterval(i *hdrlog.Interval, path string, w *Window) error {
 	w.Tag = i.Tag
 	w.LogStart = i.LogStart
 	if err := w.Sum.Add(i); err != nil {

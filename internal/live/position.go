@@ -6,56 +6,58 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// mostSpans is the number of spans that a position has. If there are more, two become one: a later
-// run reads more lines again, and drops those that are not needed.
+// mostSpans is the number of spans that a position keeps. Beyond that, pairs of spans become one.
+// Then a later run reads more lines again, and drops those that are not needed.
 const mostSpans = 256
 
-// A position is what a later run must read again of a log.
+// A position keeps which lines of a log a later run must read again.
 type position struct {
-	log     *follow.Log
-	current bool // an input reads the log
-	again   follow.Again
-	earlier follow.Mark // of the run before; the zero value if that did not know the log
-	line    int         // the last one taken
-	spans   []span      // of lines that are needed, in order
+	log         *follow.Log
+	isRead      bool // an input reads the log now
+	again       follow.Again
+	earlierMark follow.Mark // of the run before; the zero value if that run did not know the log
+	lastLine    int         // the last line taken
+	spans       []span      // lines that are needed, in order
 }
 
-// A span is lines of a log that follow one another, from the first one on.
+// A span is a range of lines of a log, from first to the line before the next span. A later run
+// needs the lines until all outputs have the windows of their intervals.
 type span struct {
 	first int
 	ends  ends
 }
 
-// Ends are those of the last window that has values of some intervals, and of the last one that one
-// of the intervals lies in: its rates need that.
+// Ends are the ends of windows to which some intervals contribute: values is the end of the last
+// window that contains the middle of an interval, and rates the end of the last window that an
+// interval overlaps.
 type ends struct{ values, rates int64 }
 
-// noEnds are those of no interval.
+// noEnds are the ends for no interval.
 var noEnds = ends{never, never}
 
-// add adds an interval.
+// add extends the ends by an interval.
 func (e *ends) add(i *interval) {
-	e.values = max(e.values, i.window)
-	e.rates = max(e.rates, i.window, i.end)
+	e.values = max(e.values, i.windowEnd)
+	e.rates = max(e.rates, i.windowEnd, i.end)
 }
 
-// positionOf returns the position of a log. Another input may have read it before.
+// positionOf returns the position of a log. There is one already if another input has read the log.
 func (m *Merger) positionOf(log *follow.Log) *position {
 	if p := m.positions[log]; p != nil {
 		return p
 	}
 	p := &position{log: log}
 	if mark := log.Mark(); mark != nil {
-		p.earlier = *mark
+		p.earlierMark = *mark
 		p.again = mark.Again
 	}
 	m.positions[log] = p
 	return p
 }
 
-// add notes that lines were taken.
+// add records that the lines from first to last were taken, whose intervals have some ends.
 func (p *position) add(first, last int, of ends, slack int64) {
-	p.line = last
+	p.lastLine = last
 	p.again.Slack = max(p.again.Slack, slack)
 	if of == noEnds {
 		return
@@ -75,8 +77,8 @@ func (p *position) add(first, last int, of ends, slack int64) {
 	p.spans = half
 }
 
-// handedUntil returns the end of the last window that was handed out with a line that is read
-// again, if the line belongs there. Done is that of the state.
+// handedUntil returns the end of the last window that was handed out with all it needs of a line,
+// in the runs before. Done is the time up to which the last of these runs had handed out windows.
 func handedUntil(a *follow.Again, line int, done int64) int64 {
 	for _, m := range a.Missed {
 		if line >= m.From {
@@ -86,8 +88,9 @@ func handedUntil(a *follow.Again, line int, done int64) int64 {
 	return done
 }
 
-// settle forgets the spans that all outputs have, those up to a time, and tells the log what is
-// left. Windows that end after done are open. It reports whether no line is needed any more.
+// settle removes the spans whose windows end at or before all, because all outputs have them. It
+// passes what remains to the log. Windows that end after done are open. It returns true if no line
+// is needed any more.
 func (p *position) settle(all, done int64) bool {
 	n := slices.IndexFunc(p.spans, func(s span) bool { return s.ends.rates > all })
 	if n < 0 {
@@ -96,7 +99,7 @@ func (p *position) settle(all, done int64) bool {
 	p.spans = slices.Delete(p.spans, 0, n)
 	rest := follow.Again{}
 	if p.hasUnreadNeededLines() {
-		rest = behind(&p.earlier.Again, p.line)
+		rest = behind(&p.earlierMark.Again, p.lastLine)
 	}
 	p.again.From = rest.From
 	p.again.Open = rest.Open
@@ -111,7 +114,7 @@ func (p *position) settle(all, done int64) bool {
 	return p.again.From == 0
 }
 
-// behind returns what the lines behind one that was read count for.
+// behind returns the part of a for the lines after line.
 func behind(a *follow.Again, line int) follow.Again {
 	rest := follow.Again{
 		From:  max(a.From, line+1),
@@ -129,15 +132,15 @@ func behind(a *follow.Again, line int) follow.Again {
 	return rest
 }
 
-// hasUnreadNeededLines reports whether lines that were to be read again are still unread.
+// hasUnreadNeededLines reports whether lines that should be read again have not been read yet.
 func (p *position) hasUnreadNeededLines() bool {
-	return p.line < p.earlier.Line && p.earlier.Again.From > 0
+	return p.lastLine < p.earlierMark.Line && p.earlierMark.Again.From > 0
 }
 
-// settle tells all logs what a later run must read again, see [position.settle].
+// settle settles the positions of all logs, see [position.settle].
 func (m *Merger) settle(all, done int64) {
 	for log, p := range m.positions {
-		if p.settle(all, done) && !p.current {
+		if p.settle(all, done) && !p.isRead {
 			delete(m.positions, log)
 		}
 	}

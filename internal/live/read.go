@@ -13,28 +13,29 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// A reading is how far a log was read. Another one may continue it.
+// A reading is the reader of a log, with the comments that hold for it. It continues the reading of
+// the log before.
 type reading struct {
 	reader *hdrlog.Reader
 	heading
 }
 
-// read reads the logs of an input and posts what is in them.
-func (m *Merger) read(in *input) {
+// readInput reads the logs of an input and posts their batches, until the input ends.
+func (m *Merger) readInput(in *input) {
 	before := new(reading)
 	for {
 		log, err := in.source.Next()
 		switch {
 		case err == io.EOF, errors.Is(err, follow.ErrStopped):
-			m.ended(in, nil)
+			m.postEnd(in, nil)
 			return
 		case err != nil:
-			m.ended(in, err)
+			m.postEnd(in, err)
 			return
 		}
-		_, goesOn := log.ReaderState.(*reading)
-		now, steps := m.begin(in, log, before)
-		if !goesOn {
+		_, isContinued := log.ReaderState.(*reading)
+		now, steps := m.beginLog(in, log, before)
+		if !isContinued {
 			before = now
 		}
 		if !m.readBatches(in, log, now, steps) {
@@ -43,21 +44,22 @@ func (m *Merger) read(in *input) {
 	}
 }
 
-// begin begins to read a log, after the one before or where it was read to. If an earlier run has
-// read it, steps are for the comments that it kept.
-func (m *Merger) begin(in *input, log *follow.Log, before *reading) (now *reading, steps []func(time.Time) error) {
+// beginLog returns the reading for a log. It continues the reading of the log before or, if an
+// earlier run or another input has read a part of this log, starts after this part. Steps handle
+// the comments that the mark of the log has kept.
+func (m *Merger) beginLog(in *input, log *follow.Log, before *reading) (now *reading, steps []func(time.Time) error) {
 	from := before
 	mark := log.Mark()
 	lines := log.FirstLine() - 1
-	if own, goesOn := log.ReaderState.(*reading); goesOn {
+	if own, isContinued := log.ReaderState.(*reading); isContinued {
 		from = own
 	} else if mark != nil && (from.reader == nil || lines > 0) {
 		from = new(reading)
-		from.reader = from.resume(in.source.Name(), mark, func(r *hdrlog.Record) {
-			steps = m.comment(steps, in, r)
+		from.reader = from.resumeFrom(in.source.Name(), mark, func(r *hdrlog.Record) {
+			steps = m.appendComment(steps, in, r)
 		})
 		steps = append(steps, func(time.Time) error {
-			in.now.Lines += int64(lines)
+			in.progress.Lines += int64(lines)
 			return nil
 		})
 	}
@@ -68,13 +70,13 @@ func (m *Merger) begin(in *input, log *follow.Log, before *reading) (now *readin
 		BatchSize:   16 << 10,
 		Continues:   from.reader,
 	}.NewReader(log, in.source.Name())
-	now.begin()
+	now.beginLog()
 	log.ReaderState = now
 	return now, steps
 }
 
-// readBatches posts the batches of a log, the first one with further steps. It reports whether
-// another log may follow.
+// readBatches posts the batches of a log. The first batch begins with the given steps. It returns
+// false if no further log can follow.
 func (m *Merger) readBatches(in *input, log *follow.Log, now *reading, steps []func(time.Time) error) bool {
 	mark := log.Mark()
 	if mark == nil {
@@ -86,68 +88,69 @@ func (m *Merger) readBatches(in *input, log *follow.Log, now *reading, steps []f
 		b := &batch{
 			steps:      append(steps, m.steps(in, &lines, mark, &now.heading)...),
 			log:        log,
-			first:      lines.Records[0].Line,
-			line:       last.Line,
+			firstLine:  lines.Records[0].Line,
+			lastLine:   last.Line,
 			header:     now.text,
 			headerFrom: now.headerFrom,
 		}
 		steps = nil
-		if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads that line, if it comes
-			b.line--
+		if errors.Is(last.Err, hdrlog.ErrCutShort) { // a later run reads the line when it is complete
+			b.lastLine--
 		}
 		again, _ := in.source.ReadEarlier(1)
-		b.again = b.line < mark.Line || again
+		b.moreEarlier = b.lastLine < mark.Line || again
 		select {
 		case <-in.feed.accepted:
-			in.feed.coming.Store(true)
+			in.feed.posted.Store(true)
 			m.events.post(func() {
-				in.feed.queue = b
-				in.feed.coming.Store(false)
+				in.feed.next = b
+				in.feed.posted.Store(false)
 			})
 		case <-m.events.done:
 			return false
 		}
 	}
 	if err := now.reader.Err(); err != nil && !errors.Is(err, follow.ErrStopped) {
-		m.ended(in, errors.Unwrap(err)) // the input has a name
+		m.postEnd(in, errors.Unwrap(err)) // the message names the input itself
 		return false
 	}
 	return true
 }
 
-// ended posts that nothing more can be read of an input.
-func (m *Merger) ended(in *input, err error) {
+// postEnd posts that nothing more is read of an input. The error is nil if the input was read to
+// its end or stopped.
+func (m *Merger) postEnd(in *input, err error) {
 	m.events.post(func() {
-		in.feed.over, in.feed.err = true, err
-		if in.feed.queue == nil {
-			m.end(in)
+		in.feed.isOver, in.feed.err = true, err
+		if in.feed.next == nil {
+			m.endInput(in)
 		}
 	})
 }
 
-// steps decodes a batch. Nothing in the result is a view of it. Lines up to the mark were taken in
-// an earlier run.
+// steps decodes a batch, and returns functions that merge it. They keep no references to the memory
+// of the batch. An earlier run has taken the lines up to the mark.
 func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading) []func(time.Time) error {
 	steps := make([]func(time.Time) error, 0, len(b.Records)+1)
 	lines := int64(0)
 	for n := range b.Records {
 		r := &b.Records[n]
-		h.see(r)
+		h.addRecord(r)
 		if r.Kind != hdrlog.Notice {
 			lines++
 		}
 		err, line := r.Err, r.Line
 		switch {
 		case r.Kind == hdrlog.IntervalRecord:
-			i, err := m.interval(in, r, mark)
+			i, err := m.newInterval(in, r, mark)
 			steps = append(steps, func(now time.Time) error {
 				if err != nil {
 					return err
 				}
-				return m.add(in, i, now)
+				return m.addInterval(in, i, now)
 			})
 		case r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime:
-			steps = m.comment(steps, in, r)
+			steps = m.appendComment(steps, in, r)
 		case line <= mark.Line:
 		case r.Kind == hdrlog.Malformed:
 			steps = append(steps, func(now time.Time) error { return m.skip(in, err, now) })
@@ -159,23 +162,23 @@ func (m *Merger) steps(in *input, b *hdrlog.Batch, mark *follow.Mark, h *heading
 		}
 	}
 	return append(steps, func(time.Time) error {
-		in.now.Lines += lines
+		in.progress.Lines += lines
 		return nil
 	})
 }
 
-// comment adds a step for a comment that may state the unit.
-func (m *Merger) comment(steps []func(time.Time) error, in *input, r *hdrlog.Record) []func(time.Time) error {
+// appendComment appends a step for a comment, which may state the unit of the values.
+func (m *Merger) appendComment(steps []func(time.Time) error, in *input, r *hdrlog.Record) []func(time.Time) error {
 	if len(r.Text) > maxComment || r.Kind != hdrlog.Comment && r.Kind != hdrlog.BaseTime {
 		return steps
 	}
 	text := bytes.Clone(r.Text)
-	return append(steps, func(time.Time) error { return m.options.Units.Comment(in.now.Name, text) })
+	return append(steps, func(time.Time) error { return m.options.Units.Comment(in.progress.Name, text) })
 }
 
-// interval returns an interval, and decodes it if its counts are needed. The error ends the
+// newInterval returns an interval, and decodes its counts if they are needed. An error ends the
 // merging.
-func (m *Merger) interval(in *input, r *hdrlog.Record, mark *follow.Mark) (*interval, error) {
+func (m *Merger) newInterval(in *input, r *hdrlog.Record, mark *follow.Mark) (*interval, error) {
 	x := &r.Interval
 	x.Tag = in.tag(x.Tag)
 	i := &interval{
@@ -185,7 +188,7 @@ func (m *Merger) interval(in *input, r *hdrlog.Record, mark *follow.Mark) (*inte
 		line:     r.Line,
 	}
 	i.end = max(i.start, x.EndMillis())
-	i.window = merge.WindowOf(i.start, i.end, m.options.Size).End
+	i.windowEnd = merge.WindowOf(i.start, i.end, m.options.Size).End
 	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags
 	i.wanted = kept && i.start >= m.options.From
 	m.recall(i, mark)

@@ -10,26 +10,26 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// A resumption is what a run has of those before it.
+// A resumption is what a run has taken over from earlier runs.
 type resumption struct {
-	// neededAfter: windows that end at or before it need nothing more of the logs.
+	// neededAfter is a time. Windows that end at or before it need no further lines of the logs.
 	neededAfter int64
-	// mergedAfter: the merged log has all windows that end after it.
+	// mergedAfter is a time. The merged log has all windows that end after it.
 	mergedAfter int64
 	held        heldLogs
-	// search holds back all windows while files are searched that have lines to read again. It is
-	// nil when that is over.
+	// search holds back all windows while files are searched whose lines must be read again. It is
+	// nil when the search is over.
 	search *pace
 }
 
-// heldLogs are logs that are gone, and the end of the last open window that was read back with
-// lines of them. Nothing else has these lines.
+// heldLogs are logs that are gone. Only the open windows that were read back have their lines, up
+// to the window that ends at end.
 type heldLogs struct {
 	logs []string
 	end  int64
 }
 
-// Load takes up the state. Call it when the follower has all inputs, before Run.
+// Load takes over the state. Call it when the follower has all inputs, before Run.
 func (m *Merger) Load(f *follow.Follower) error {
 	if !m.options.State.Kept() {
 		return nil
@@ -37,22 +37,22 @@ func (m *Merger) Load(f *follow.Follower) error {
 	s := &m.options.State.last
 	m.fan.keeps = true
 	m.clock.previousRunUntil = s.Done
-	m.resumed.neededAfter = s.Done
-	m.resumed.mergedAfter = s.Done
+	m.resumption.neededAfter = s.Done
+	m.resumption.mergedAfter = s.Done
 	if s.File != nil {
-		m.resumed.mergedAfter = s.File.Since
+		m.resumption.mergedAfter = s.File.Since
 	}
 	if err := m.readParts(f); err != nil {
 		return err
 	}
 	if len(s.Logs) > 0 {
-		m.resumed.search = m.clock.Join(m.options.tuning.now(), nil)
-		m.resumed.search.again = true
-		m.resumed.search.Stop()
+		m.resumption.search = m.clock.Join(m.options.tuning.now(), nil)
+		m.resumption.search.showsAgain = true
+		m.resumption.search.Stop()
 	}
 	m.resumeOutputs(f)
-	m.clock.completeUntil = m.resumed.neededAfter
-	m.clock.handedUntil = m.resumed.neededAfter
+	m.clock.completeUntil = m.resumption.neededAfter
+	m.clock.handedUntil = m.resumption.neededAfter
 	for key := range s.Receivers {
 		if !slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Key == key }) {
 			m.options.Messages.Notice(key + " is no output any more; the state forgets it")
@@ -64,8 +64,9 @@ func (m *Merger) Load(f *follow.Follower) error {
 	return nil
 }
 
-// resumeOutputs finds out from where each output goes on, and whether it gets what it lacks out of
-// the merged log. Without one, windows that a receiver lacks are made again of the logs.
+// resumeOutputs decides with which window each output goes on, and which outputs get earlier
+// windows from the merged log. Without a merged log, windows that a receiver lacks are made again
+// from the logs.
 func (m *Merger) resumeOutputs(f *follow.Follower) {
 	s := &m.options.State.last
 	isFile := func(o Output) bool { _, ok := o.Sink.(File); return ok }
@@ -87,11 +88,11 @@ func (m *Merger) resumeOutputs(f *follow.Follower) {
 		lacks := has < s.Done
 		switch {
 		case !lacks && !r.Totals():
-		case past && m.resumed.mergedAfter <= has:
+		case past && m.resumption.mergedAfter <= has:
 			o.Past = true
 		default:
 			o.done = has
-			m.resumed.neededAfter = min(m.resumed.neededAfter, has)
+			m.resumption.neededAfter = min(m.resumption.neededAfter, has)
 			if lacks && areGone {
 				m.options.Messages.Notice(o.Key + ": rows may be missing: some logs are gone, and no merged log has them")
 			}
@@ -99,8 +100,8 @@ func (m *Merger) resumeOutputs(f *follow.Follower) {
 	}
 }
 
-// readParts merges the open windows of the run before. If there are none since that was killed, the
-// lines of logs that only its open windows had are missing.
+// readParts merges the windows that were open at the end of the last run. If that run was killed,
+// there are none: then lines of logs that are gone may be missing, and a message says so.
 func (m *Merger) readParts(f *follow.Follower) error {
 	state := m.options.State
 	if !state.HasParts() {
@@ -109,10 +110,10 @@ func (m *Merger) readParts(f *follow.Follower) error {
 		}
 		return nil
 	}
-	m.resumed.held = heldLogs{logs: state.last.Held, end: never}
+	m.resumption.held = heldLogs{logs: state.last.Held, end: never}
 	for _, mark := range f.Missing() {
 		if mark.Again.Open > 0 && !mark.Said {
-			m.resumed.held.logs = append(m.resumed.held.logs, mark.Path)
+			m.resumption.held.logs = append(m.resumption.held.logs, mark.Path)
 		}
 	}
 	path := state.last.Parts.Path
@@ -137,17 +138,17 @@ func (m *Merger) readParts(f *follow.Follower) error {
 	return cmp.Or(r.Err(), m.chargeOpen())
 }
 
-// readPart merges what a tag has in an open window. A log that is gone cannot say when it ran, so
-// the window says that.
+// readPart merges a row of an open window. If logs are gone that ran in this window, the row states
+// how long they ran.
 func (m *Merger) readPart(i *hdrlog.Interval, path string) error {
 	var sum merge.Sum
 	if err := sum.Add(i); err != nil {
 		return err
 	}
 	start, end := i.StartMillis(), max(i.StartMillis(), i.EndMillis())
-	m.resumed.held.end = max(m.resumed.held.end, merge.WindowOf(start, end, m.options.Size).End)
+	m.resumption.held.end = max(m.resumption.held.end, merge.WindowOf(start, end, m.options.Size).End)
 	m.options.Units.Kept(path, i.Tag)
-	if len(m.resumed.held.logs) > 0 {
+	if len(m.resumption.held.logs) > 0 {
 		m.rates.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
 		if m.options.Whole != nil {
 			m.options.Whole.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
@@ -156,14 +157,14 @@ func (m *Merger) readPart(i *hdrlog.Interval, path string) error {
 	return m.clock.windows.Merge(bytes.Clone(i.Tag), i.LogStart, &sum)
 }
 
-// endSearch ends the search for files that have lines to read again, when all were found or are
-// given up. The inputs that were found join before that.
+// endSearch ends the search for files whose lines must be read again, when all are found or given
+// up. The inputs of files that were found join before.
 func (m *Merger) endSearch() {
-	if m.resumed.search == nil {
+	if m.resumption.search == nil {
 		return
 	}
 	if !slices.ContainsFunc(m.follower.Missing(), func(mark follow.Mark) bool { return !mark.Said }) {
-		m.events.post(m.resumed.search.End)
-		m.resumed.search = nil
+		m.events.post(m.resumption.search.End)
+		m.resumption.search = nil
 	}
 }

@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// mostHeld is the number of bytes of windows that wait for a state at which one is written at once.
+// mostHeld is the number of bytes of windows waiting for a state beyond which a state is saved at
+// once.
 const mostHeld = 4 << 20
 
-// stop writes the last states, and the open windows to the outputs that may have a part of a
-// window. Receivers have some time to take the last rows, so a state comes before that and one
-// after it.
-func (m *Merger) stop() error {
+// saveAndStop saves the last states, and passes the open windows to the outputs that may have parts
+// of windows. Receivers get some time for the last rows, so it saves a state before and after that
+// time.
+func (m *Merger) saveAndStop() error {
 	if err := m.trySave(); err != nil {
 		return err
 	}
 	err := cmp.Or(m.fan.end(true), m.save())
-	if err != nil && !m.options.State.full {
+	if err != nil && !m.options.State.diskFull {
 		return err
 	}
-	return cmp.Or(m.all(m.fan.part), err, m.saveParts())
+	return cmp.Or(m.handOutAll(m.fan.part), err, m.saveParts())
 }
 
-// trySave writes a state, and gives held outputs what it has. If a disk is full, they get that all
-// the same, and the next try comes soon.
+// trySave saves a state, and gives held outputs the windows that it covers. If a disk is full, they
+// get the windows all the same, and the next save comes soon.
 func (m *Merger) trySave() error {
-	before, waited := m.options.State.full, m.options.State.logFull
+	before, waited := m.options.State.diskFull, m.options.State.logDiskFull
 	err := m.save()
-	if full := m.options.State.full; full {
-		if !before && !m.options.State.logFull {
+	if full := m.options.State.diskFull; full {
+		if !before && !m.options.State.logDiskFull {
 			m.options.Messages.Notice(fmt.Sprintf("no state can be written: %v; trying again", err))
 		}
 		err = nil
@@ -40,7 +41,7 @@ func (m *Merger) trySave() error {
 	return cmp.Or(err, m.fan.giveHeld())
 }
 
-// save writes a state.
+// save saves a state.
 func (m *Merger) save() error {
 	begin := time.Now()
 	state := m.options.State
@@ -60,46 +61,45 @@ func (m *Merger) save() error {
 		case File:
 			var p FilePosition
 			p, err = sink.Position()
-			p.Since = m.resumed.mergedAfter
+			p.Since = m.resumption.mergedAfter
 			s.File = &p
 		}
 		return err
 	})
-	state.logFull = err != nil
+	state.logDiskFull = err != nil
 	if err == nil {
 		m.settle(least, s.Done)
 		s.Logs = m.follower.Marks()
-		if s.Done < m.resumed.held.end {
-			s.Held = m.resumed.held.logs
-		} else if len(m.resumed.held.logs) > 0 {
-			m.follower.SettleMissing(m.resumed.held.logs, s.Done)
-			m.resumed.held.logs = nil
+		if s.Done < m.resumption.held.end {
+			s.Held = m.resumption.held.logs
+		} else if len(m.resumption.held.logs) > 0 {
+			m.follower.SettleMissing(m.resumption.held.logs, s.Done)
+			m.resumption.held.logs = nil
 			s.Logs = m.follower.Marks()
 		}
 		err = state.save(s)
 	}
-	state.at = time.Now()
-	state.took = time.Since(begin)
+	state.lastSave = time.Now()
+	state.saveDuration = time.Since(begin)
 	state.changed = err != nil
-	state.full = IsFull(err)
+	state.diskFull = IsFull(err)
 	return err
 }
 
-// saveParts writes a state that has the open windows, which stand behind the merged log. A mark
-// says which of its lines they lack since they were not read. But they may have such lines because
-// they were read back themselves. Where that cannot be told of all, a later run reads the lines
-// again.
+// saveParts saves a state that covers also the open windows, which stand in the merged log behind
+// the complete ones. A later run does not read lines again for these windows. So saveParts saves
+// nothing if the windows may lack lines that were not read again yet, and it is unclear which.
 func (m *Merger) saveParts() error {
 	state := m.options.State
-	held := slices.Clone(m.resumed.held.logs)
+	held := slices.Clone(m.resumption.held.logs)
 	for _, p := range m.positions {
-		back := p.earlier.Again.ReadBack
+		back := p.earlierMark.Again.ReadBack
 		switch {
-		case !p.hasUnreadNeededLines(), back <= p.line:
-		case back <= p.earlier.Line:
+		case !p.hasUnreadNeededLines(), back <= p.lastLine:
+		case back <= p.earlierMark.Line:
 			return nil
 		default:
-			held = append(held, p.earlier.Path)
+			held = append(held, p.earlierMark.Path)
 		}
 	}
 	for _, in := range m.inputs {
@@ -107,7 +107,7 @@ func (m *Merger) saveParts() error {
 			return nil
 		}
 	}
-	if state.written.File == nil {
+	if state.lastWritten.File == nil {
 		return nil
 	}
 	return m.fan.each(func(o *Output) error {
@@ -116,10 +116,10 @@ func (m *Merger) saveParts() error {
 			return nil
 		}
 		p, err := file.Position()
-		if err != nil || p.Size == state.written.File.Size {
+		if err != nil || p.Size == state.lastWritten.File.Size {
 			return err
 		}
-		next := state.written
+		next := state.lastWritten
 		next.Parts = &p
 		next.Held = held
 		return state.save(next)

@@ -11,62 +11,66 @@ import (
 	"hdrkit/internal/base/ledger"
 )
 
-// A Sink is an output. One goroutine calls it.
+// A Sink receives the complete windows. One goroutine calls its methods.
 type Sink interface {
-	// Window receives what a tag has in a window that is complete, in order of windows and tags, or
-	// an interval that came after its window. It is valid until Window returns. A
-	// [merge.SumError] costs only this window of the tag.
+	// Window receives a row of a complete window, or an interval that came after its window was
+	// complete. Windows come in order of their ends, and the rows of a window in order of their
+	// tags. The argument is valid until Window returns. A [merge.SumError] drops only this row of
+	// the window. Other errors end the run.
 	Window(w *Window) error
-	// Flush is called when there is nothing more to receive at present, and several times a second.
+	// Flush is called several times a second, and whenever nothing more can be passed on at
+	// present.
 	Flush() error
-	// End is called after the last window.
+	// End is called once, after the last window.
 	End() error
 }
 
-// A Receiver is a sink that sends to others, who may be away for long.
+// A Receiver is a sink that sends to another program, which may be away for long.
 type Receiver interface {
 	Sink
-	// Resume says, before all windows, where the sink goes on: windows that end at or before has
-	// need no sending, and those that end at or before again may have been sent.
+	// Resume is called before all windows. Windows that end at or before has need not be sent. An
+	// earlier run may have sent windows that end at or before again.
 	Resume(has, again int64)
-	// Has returns the end of the last window that needs no sending any more.
+	// Has returns the end of the last window that need not be sent any more.
 	Has() int64
 	// Totals reports whether the sink sends totals since the start.
 	Totals() bool
 }
 
-// A File is the sink that writes the merged log to a file, which has the windows of earlier runs.
+// A File is the sink that writes the merged log to a file, which already contains the windows of
+// earlier runs.
 type File interface {
 	Sink
-	// Position puts what was received on the disk.
+	// Position flushes the file to the disk, and returns how much of it is complete.
 	Position() (FilePosition, error)
 }
 
-// A FilePosition says how much of a file counts.
+// A FilePosition says how many bytes of a file a state covers.
 type FilePosition struct {
 	Path string
 	Size int64
-	Base int64  // of times, in milliseconds since the epoch
-	Tail string // a hash of its last bytes
-	// Since is the end of the last window that the file lacks since it was another output's.
+	Base int64  // of the times in the file, in milliseconds since the epoch
+	Tail string // hash of the last bytes before Size
+	// Since is the end of the last window that was handed out before the file became an output. The
+	// file lacks the windows up to this time.
 	Since int64
 }
 
-// A Window is what the intervals of a tag in a window add up to.
+// A Window is a row of a window of time: the sum of its intervals. It can also be one late
+// interval.
 type Window struct {
 	*merge.Merged
-	// Late says that it is one interval, which came after its window.
+	// Late says that the value is one interval, which came after its window was complete.
 	Late bool
-	// Factor is what one unit of the values is in the unit that all values are brought to, see
-	// [Units].
+	// Factor converts values of the row into the unit of all rows, see [Units].
 	Factor float64
 
-	// Scratch is where Counts makes them.
+	// Scratch is memory for Counts.
 	Scratch *histogram.Histogram
 	counted bool
 }
 
-// Counts returns the counts. All sinks share them.
+// Counts returns the counts of the row. It decodes them once for all sinks.
 func (w *Window) Counts() (*histogram.Histogram, error) {
 	if w.counted {
 		return w.Scratch, nil
@@ -78,8 +82,8 @@ func (w *Window) Counts() (*histogram.Histogram, error) {
 	return h, err
 }
 
-// keep returns a window that stays valid, with the sum of w, whose counts alone it keeps. Counts
-// needs memory of its own: that of w may be that of its sum.
+// keep returns a window that stays valid after [Sink.Window]. It takes over the sum of w. Counts
+// will use scratch, since the scratch of w may share memory with the sum.
 func (w *Window) keep(scratch *histogram.Histogram) *Window {
 	w.Merged.Keep()
 	return &Window{
@@ -90,60 +94,62 @@ func (w *Window) keep(scratch *histogram.Histogram) *Window {
 	}
 }
 
-// bytes is about what a window that is kept takes.
+// bytes returns about how many bytes a kept window takes.
 func (w *Window) bytes() int { return windowBytes + len(w.Tag) + w.Size() }
 
-// windowBytes is what it takes beside its tag and [merge.Sum.Size].
+// windowBytes is the size of a kept window without its tag and [merge.Sum.Size].
 const windowBytes = 90
 
-// Units find out what unit values have.
+// Units find out the units of values.
 type Units interface {
-	// Comment receives a comment of a log, before the intervals that follow it, and Kept the row of
-	// an interval that is wanted.
+	// Comment receives a comment of a log, before the intervals that follow it. Kept receives the
+	// row of each interval that is selected.
 	Comment(log string, text []byte) error
 	Kept(log string, row []byte)
-	// Admit returns an error if a log that has an interval now cannot be taken.
+	// Admit is called for each interval of a log. It returns an error if the unit of the log's
+	// values is unknown or does not fit.
 	Admit(log string) error
-	// Factor returns what one unit of a row's values is in the unit of all. An error says that the
-	// values of the row have different units.
+	// Factor returns the factor that converts values of a row into the unit of all rows. It returns
+	// an error if the values of the row have different units.
 	Factor(row []byte) (float64, error)
 }
 
-// An Output is a sink of a fan-out.
+// An Output is a sink, and which windows it gets.
 type Output struct {
-	// Key tells it from others, also in the state: what it is, and its address.
+	// Key identifies the output in messages and in the state: its option and its address.
 	Key  string
 	Sink Sink
-	// Drop, if set, reports whether an error of the sink means that nobody wants its output any
-	// more. The others go on.
+	// Drop, if set, reports whether an error of the sink means that nobody wants this output any
+	// more. Then it is removed, and the others go on.
 	Drop func(err error) bool
-	// Full, if set, reports whether the output waits for room on a disk.
+	// Full, if set, reports whether the sink waits for space on a disk.
 	Full func() bool
-	// Held says that it gets what a state has: it must never have to take anything back. Such a
-	// sink gets no part of a window.
+	// Held says that the sink gets a window only after a state covers it, because the sink cannot
+	// take anything back. Such a sink gets no parts of open windows.
 	Held bool
-	// Whole says that it gets no part of a window although it is not held.
+	// Whole says that the sink gets no parts of open windows at a stop, although it is not held.
 	Whole bool
-	// Past says that it gets first what the merged log has from earlier runs.
+	// Past says that the sink first gets the windows of earlier runs, from the merged log.
 	Past bool
 
-	done int64 // windows that end at or before this were for an earlier run
+	done int64 // an earlier run has passed the windows up to this end to the output
 }
 
-// A Fan passes everything on to all outputs.
+// A Fan passes windows to all outputs.
 type Fan struct {
 	Outputs []Output
 
-	keeps     bool      // there is a state, and done of outputs is set
+	keeps     bool      // there is a state, and the outputs' done is set
 	heldEnded bool      // the held outputs have ended
-	held      []*Window // for held outputs, until a state has them
+	held      []*Window // windows that wait until a state covers them
 	heldBytes ledger.Charge
-	account   *ledger.Account // of held
+	account   *ledger.Account // for held
 	scratch   histogram.Histogram
 }
 
-// each calls all outputs, and returns their first error. An error of a sum
-// does not hide that an output has failed.
+// each calls a function for all outputs, and returns the first error. A [merge.SumError] is
+// returned only if there is no other error. An output whose error means that nobody wants it is
+// removed.
 func (f *Fan) each(call func(o *Output) error) (err error) {
 	var sumErr error
 	for n := 0; n < len(f.Outputs); n++ {
@@ -163,7 +169,7 @@ func (f *Fan) each(call func(o *Output) error) (err error) {
 	return cmp.Or(err, sumErr)
 }
 
-// window passes a window on. Held outputs get it later.
+// window passes a window to the outputs. If there is a state, held outputs get it in giveHeld.
 func (f *Fan) window(w *Window) error {
 	held := false
 	err := f.each(func(o *Output) error {
@@ -181,7 +187,7 @@ func (f *Fan) window(w *Window) error {
 	return cmp.Or(f.heldBytes.Set(f.account, len(f.held), f.heldBytes.Bytes()+kept.bytes()), err)
 }
 
-// pass gives a window to an output, unless an earlier run did.
+// pass passes a window to one output, unless an earlier run has done so.
 func (f *Fan) pass(o *Output, w *Window) error {
 	if f.keeps && !w.Late && w.Window.End <= o.done {
 		return nil
@@ -189,13 +195,13 @@ func (f *Fan) pass(o *Output, w *Window) error {
 	return o.Sink.Window(w)
 }
 
-// giveHeld gives the held outputs what a state has now.
+// giveHeld passes the windows that a state covers now to the held outputs, and flushes these.
 func (f *Fan) giveHeld() error {
 	held := f.held
 	f.held = nil
 	var sumErr error
 	for n, w := range held {
-		held[n] = nil // it may be one of a million
+		held[n] = nil // frees its memory: there may be a million
 		f.heldBytes.Set(f.account, len(held)-n-1, f.heldBytes.Bytes()-w.bytes())
 		err := f.each(func(o *Output) error {
 			if !o.Held {
@@ -217,8 +223,8 @@ func (f *Fan) giveHeld() error {
 	}), sumErr)
 }
 
-// past gives a window of an earlier run to the outputs that want it. What came late is only for
-// totals: the earlier run has said that others left it out.
+// past passes a window of an earlier run to the outputs that want it. Late intervals go only to
+// sinks with totals, because the earlier run has already counted them as left out.
 func (f *Fan) past(w *Window) error {
 	return f.each(func(o *Output) error {
 		r, isReceiver := o.Sink.(Receiver)
@@ -229,7 +235,7 @@ func (f *Fan) past(w *Window) error {
 	})
 }
 
-// flushPast flushes the outputs that got windows of earlier runs.
+// flushPast flushes the receivers that got windows of earlier runs.
 func (f *Fan) flushPast() error {
 	return f.each(func(o *Output) error {
 		if _, ok := o.Sink.(Receiver); !ok || !o.Past {
@@ -239,7 +245,8 @@ func (f *Fan) flushPast() error {
 	})
 }
 
-// part gives a part of a window, at the end of a run that has a state, to the outputs that want it.
+// part passes a window that is still open to the outputs that want it, at the end of a run with a
+// state.
 func (f *Fan) part(w *Window) error {
 	return f.each(func(o *Output) error {
 		if o.Held || o.Whole {
@@ -259,11 +266,11 @@ func (f *Fan) full() (keys []string) {
 	return keys
 }
 
-// flush flushes the outputs.
+// flush flushes all outputs.
 func (f *Fan) flush() error { return f.each(func(o *Output) error { return o.Sink.Flush() }) }
 
-// end ends the outputs at the same time, since some wait for receivers: those that are held, or the
-// others.
+// end ends the held outputs, or the others. It ends them at the same time, since some wait for
+// other programs.
 func (f *Fan) end(held bool) error {
 	if held && f.heldEnded {
 		return nil

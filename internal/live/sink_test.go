@@ -84,7 +84,7 @@ func TestHeldSoon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state.most = 0
+	state.maxWait = 0
 	stop := make(chan struct{})
 	close(stop) // the merging ends after what is there
 	held := &run{t: t}

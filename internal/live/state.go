@@ -18,45 +18,47 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// The time between two states. One that takes long is written less often: states take one of
-// saveShare parts of the time. But scrapes show what a state has, and after a crash hdrlive reads
-// again what came after the last one. So none waits for more than saveMost.
+// saveTime and saveMost are the shortest and the longest time between two saves. Between these
+// limits, saving takes one of saveShare parts of the time. The longest time is short, because
+// scrapes show only what a state covers, and because after a crash hdrlive reads again what came
+// after the last state.
 const (
 	saveTime  = 250 * time.Millisecond
 	saveShare = 20
 	saveMost  = time.Second
 )
 
-// A State is a file that has how far a merging is, and its outputs. The zero value keeps nothing.
+// A State is the file of -state. It says how far the logs and the outputs of a run are. The zero
+// value stores nothing.
 type State struct {
 	path string
-	last saved    // what the file had at first
-	lock *os.File // the file, which no other command may use meanwhile
+	last saved    // the state of the run before
+	lock *os.File // the file, which no other command may use
 
-	isNew bool // the file has nothing of a run: Release removes it
+	isNew bool // the file has no state of a run; Release removes it
 
-	written saved  // the last state of this run
-	parts   []byte // open windows of the run before, as a log
+	lastWritten saved  // the last state of this run
+	parts       []byte // windows that were open at the end of the run before, as a log
 
-	most    time.Duration // between two states
-	took    time.Duration // to write the last one
-	at      time.Time     // of the last one
-	changed bool          // something was received since
-	full    bool          // a disk had no room for the last one, or for the merged log that it covers
-	logFull bool          // that is the disk of the merged log
+	maxWait      time.Duration // between two saves
+	saveDuration time.Duration // of the last save
+	lastSave     time.Time
+	changed      bool // something was received since the last save
+	diskFull     bool // the last save failed, because a disk was full
+	logDiskFull  bool // this disk is that of the merged log
 }
 
-// A saved state is what the file has: a line of JSON, and a line with its hash.
+// A saved is the content of the file: a line of JSON, and a line with its hash.
 type saved struct {
 	Version   int
 	Command   string
-	Size      int64            // of the windows
-	From      int64            // see [Options]
-	Done      int64            // windows that end at or before this were handed out
+	Size      int64            // of the windows in milliseconds
+	From      int64            // see Options
+	Done      int64            // windows that end at or before this time were handed out
 	File      *FilePosition    // of the merged log
-	Parts     *FilePosition    `json:",omitempty"` // after a clean stop: the end of the open windows behind it
-	Held      []string         `json:",omitempty"` // see [heldLogs]
-	Receivers map[string]int64 // see [Receiver.Has]
+	Parts     *FilePosition    `json:",omitempty"` // after a clean stop: the end of the open windows in the merged log
+	Held      []string         `json:",omitempty"` // see heldLogs
+	Receivers map[string]int64 // end of the last window that need not be sent, see Receiver.Has
 	Logs      []follow.Mark
 }
 
@@ -69,17 +71,18 @@ const (
 // ErrUsed is the error for a file that another command uses.
 var ErrUsed = errors.New("another command that runs uses it; give each command a file of its own")
 
-// mostState is the number of bytes that a state may have.
+// mostState is the number of bytes of the largest state.
 const mostState = 256 << 20
 
-// mostAway is how far a time of a state may lie in the future. The clock of this machine may have
-// been set back.
+// mostAway is how far a time in a state may lie in the future, because the clock of this machine
+// may have been set back.
 const mostAway = 24 * time.Hour
 
-// OpenState opens the file of a merging with windows of size milliseconds, which may not exist yet.
-// From is that of [Options]: that of the file replaces it.
+// OpenState opens the file of a state, which may not exist yet. Size is the size of the windows in
+// milliseconds. From is [Options.From]. If the file has a state, OpenState replaces from by the
+// value there.
 func OpenState(path string, size int64, from *int64) (*State, error) {
-	s := &State{path: path, most: saveMost, last: saved{Size: size, From: *from, Done: never}}
+	s := &State{path: path, maxWait: saveMost, last: saved{Size: size, From: *from, Done: never}}
 	if err := s.hold(); err != nil {
 		return nil, err
 	}
@@ -141,8 +144,8 @@ func hashOf(text []byte) []byte {
 	return hex.AppendEncode(nil, sum[:])
 }
 
-// Marks returns the marks for [follow.Options]. This run may not find a log that a later one finds,
-// so each mark keeps which windows were handed out with its lines.
+// Marks returns the marks for [follow.Options]. A later run may find a log that this run does not
+// find, so each mark says which windows were handed out with its lines.
 func (s *State) Marks() []follow.Mark {
 	marks := slices.Clone(s.last.Logs)
 	for n := range marks {
@@ -163,29 +166,30 @@ func (s *State) Marks() []follow.Mark {
 	return marks
 }
 
-// File returns how much counts of the merged log of the last run, nil if it wrote none.
+// File returns the position of the merged log at the end of the last run, nil if that run wrote no
+// such log.
 func (s *State) File() *FilePosition { return s.last.File }
 
-// Parts returns where the open windows end that the last run wrote behind the merged log, nil if it
-// did not stop cleanly.
+// Parts returns the end of the open windows that the last run wrote to the merged log, nil if that
+// run did not stop cleanly.
 func (s *State) Parts() *FilePosition { return s.last.Parts }
 
-// TakeParts receives these windows, as a log. They are merged on, so no line need be read again for
-// them.
+// TakeParts receives these open windows, as a log. They are merged into the windows of this run, so
+// no lines need be read again for them.
 func (s *State) TakeParts(log []byte) { s.parts = log }
 
 // HasParts reports whether there are such windows.
 func (s *State) HasParts() bool { return len(s.parts) > 0 }
 
-// Kept reports whether there is a file.
+// Kept reports whether the state is stored in a file.
 func (s *State) Kept() bool { return s.path != "" }
 
-// due returns the time until a state is due, and whether one is needed.
+// due returns the time until the next save, and whether there is anything to save.
 func (s *State) due() (wait time.Duration, ok bool) {
-	return min(max(saveTime, saveShare*s.took), s.most) - time.Since(s.at), s.Kept() && s.changed
+	return min(max(saveTime, saveShare*s.saveDuration), s.maxWait) - time.Since(s.lastSave), s.Kept() && s.changed
 }
 
-// hold locks the file, which is new if there was none.
+// hold locks the file, and creates it if it does not exist.
 func (s *State) hold() error {
 	for {
 		info, err := os.Stat(s.path) // to open a named pipe would wait for its writer
@@ -216,7 +220,7 @@ func (s *State) hold() error {
 	}
 }
 
-// Release gives up the file. One that was never written goes.
+// Release unlocks the file. It removes a file that was never written.
 func (s *State) Release() {
 	if s.lock == nil {
 		return
@@ -228,7 +232,7 @@ func (s *State) Release() {
 	s.lock = nil
 }
 
-// write replaces the file. The new one is locked before others see it.
+// write replaces the file. The new file is locked before it gets the name.
 func (s *State) write(data []byte) error {
 	file, err := tempfile.Create(s.path)
 	if err != nil {
@@ -259,7 +263,7 @@ func (s *State) write(data []byte) error {
 	return nil
 }
 
-// save writes a state.
+// save writes a state to the file.
 func (s *State) save(state saved) error {
 	state.Version = stateVersion
 	state.Command = stateCommand
@@ -267,11 +271,11 @@ func (s *State) save(state saved) error {
 	if err == nil {
 		err = s.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
 	}
-	s.written = state
+	s.lastWritten = state
 	return err
 }
 
-// IsFull reports whether an error says that a disk is full, or a quota reached.
+// IsFull reports whether an error says that a disk is full or a quota is exceeded.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

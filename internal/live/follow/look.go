@@ -363,7 +363,8 @@ func (f *Follower) ownerOf(s, before *source) (owner *Log, best comparison) {
 		switch {
 		case c.relation == unknown:
 			return nil, c
-		case c.isBetter(best):
+		case c.relation == differs:
+		case owner == nil, c.isBetter(best, l.path == s.path):
 			owner = l
 			best = c
 		}

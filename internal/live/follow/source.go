@@ -276,10 +276,16 @@ type comparison struct {
 	size int64 // bytes that the file and the log have in common
 }
 
-// isBetter reports whether a file has more of one log than of another log, or as much and does not
-// end within the log.
-func (c comparison) isBetter(other comparison) bool {
-	return c.relation != differs && (c.size > other.size || c.size == other.size && c.relation > other.relation)
+// isBetter reports whether a file belongs rather to the log of comparison c than to the log of
+// other: it has more of the log, or as much and goes on beyond it, or the name of the log.
+func (c comparison) isBetter(other comparison, sameName bool) bool {
+	switch {
+	case c.size != other.size:
+		return c.size > other.size
+	case c.relation == shorter || other.relation == shorter:
+		return c.relation != shorter
+	}
+	return sameName
 }
 
 // compare compares a file with a log: with the other files of the log or, if there is none, with
