@@ -46,13 +46,13 @@ exit status: 0, 129 after SIGHUP, or 1 if an output failed, 2 for a wrong
 command line, 3 if malformed lines were skipped, intervals had no place or logs
 were not read, 4 if a limit of -sla does not hold`
 
-// options are what the command line asks for.
+// options are the values of the command line.
 type options struct {
 	logs.Inputs
 	logs.Tags
 	logs.Run
-	targets
-	verdicts
+	targets   targets
+	verdicts  verdicts
 	units     unit.Options
 	sinks     sinks.Options
 	from      string // start or now
@@ -62,14 +62,14 @@ type options struct {
 	port      port.Options
 }
 
-// targets say where the output goes.
+// targets are the outputs that the command line names.
 type targets struct {
 	format    string // of rows, empty without -st
 	of, state string
 	pushes    []*url.URL
 }
 
-// verdicts say which limits must hold, and whether one that fails ends the run.
+// verdicts are the limits of -sla, and whether a failing limit ends the run.
 type verdicts struct {
 	limits []gate.Limit
 	abort  bool
@@ -78,7 +78,7 @@ type verdicts struct {
 
 func app() *cli.Command {
 	o := new(options)
-	o.Waits, o.Output = true, &o.of
+	o.Waits, o.Output = true, &o.targets.of
 	c := &cli.Command{
 		Streams:     message.Streams{Name: "hdrlive"},
 		Usage:       "merge HdrHistogram logs while they are written",
@@ -95,7 +95,7 @@ func app() *cli.Command {
 	return c
 }
 
-// outputOptions say what is merged, and where it goes.
+// outputOptions returns the options that say what is merged, and where the output goes.
 func (o *options) outputOptions() []cli.Option {
 	return []cli.Option{
 		cli.ByOption(&o.Tags),
@@ -121,11 +121,11 @@ func (o *options) outputOptions() []cli.Option {
 			Aliases: "summaryType summary-type",
 			Group:   cli.GroupOutput,
 			Values:  sinks.Formats,
-			Value:   cli.Choice(&o.format, ""),
+			Value:   cli.Choice(&o.targets.format, ""),
 			Default: "a table on a terminal; nothing with -of, -serve or -push; otherwise the merged log",
 			Usage:   "print rows of this `TYPE`: " + strings.Join(sinks.Formats, ", "),
 		},
-		cli.OutputOption(&o.of, "write the merged log to `FILE`, which grows"),
+		cli.OutputOption(&o.targets.of, "write the merged log to `FILE`, which grows"),
 		{
 			Name:  "serve",
 			Group: cli.GroupOutput,
@@ -136,7 +136,7 @@ func (o *options) outputOptions() []cli.Option {
 		{
 			Name:  "push",
 			Group: cli.GroupOutput,
-			Value: cli.Each(&o.pushes, parsePush),
+			Value: cli.Each(&o.targets.pushes, parsePush),
 			Usage: "send windows to `URL`: an InfluxDB, a receiver of Prometheus remote write " +
 				"(/api/v1/...), or one of OpenTelemetry (otlp+http://...); credentials are " +
 				"read from " + prom.Credentials + "; repeatable",
@@ -145,7 +145,7 @@ func (o *options) outputOptions() []cli.Option {
 			Name:  "state",
 			Group: cli.GroupOutput,
 			Rules: cli.Rules{Needs: "of serve push"},
-			Value: cli.Text(&o.state, ""),
+			Value: cli.Text(&o.targets.state, ""),
 			Usage: "store in `FILE` how far the outputs are, and continue there after a restart",
 		},
 		cli.PercentilesOption(cli.Parsed(&o.sinks.Percentiles, "50,90,99,99.9", asked.ParsePercentiles),
@@ -153,7 +153,7 @@ func (o *options) outputOptions() []cli.Option {
 	}
 }
 
-// limitOptions say what must hold, and when a run ends.
+// limitOptions returns the options for metrics, limits and the end of a run.
 func (o *options) limitOptions() []cli.Option {
 	return []cli.Option{
 		{
@@ -167,7 +167,7 @@ func (o *options) limitOptions() []cli.Option {
 			Name:  "sla",
 			Doubt: gate.Doubt,
 			Group: cli.GroupLimits,
-			Value: cli.Each(&o.limits, gate.Parse),
+			Value: cli.Each(&o.verdicts.limits, gate.Parse),
 			Usage: "check `LIMITS` of hdrsum at the end, and exit with 4 if one does not hold: " +
 				"p99.9<=20ms,insert-rt:max<=100, 'p99<=20ms in 99% of 1s'; repeatable",
 		},
@@ -175,14 +175,14 @@ func (o *options) limitOptions() []cli.Option {
 			Name:  "abort",
 			Group: cli.GroupLimits,
 			Rules: cli.Rules{Needs: "sla"},
-			Value: cli.Bool(&o.abort),
+			Value: cli.Bool(&o.verdicts.abort),
 			Usage: "end as soon as a limit fails",
 		},
 		{
 			Name:  "abort-after",
 			Group: cli.GroupLimits,
 			Rules: cli.Rules{Needs: "abort"},
-			Value: cli.Length(&o.stop.After, "1m"),
+			Value: cli.Length(&o.verdicts.stop.After, "1m"),
 			Usage: "wait `TIME` before a figure that may still become better, such as a percentile, " +
 				"may end the run; max<=, min>= and count<= end it at once",
 		},
@@ -208,30 +208,31 @@ func parsePush(text string) ([]*url.URL, error) {
 	return []*url.URL{u}, err
 }
 
-// The time that receivers have at the end, and what a scrape has at least. Tests have more.
+// endTime is the time that receivers have at the end to take rows. scrapeTime is the shortest time
+// for a last scrape. Tests make both longer.
 var endTime, scrapeTime = 5 * time.Second, time.Second
 
-// A command is one run.
+// A command is one run of hdrlive.
 type command struct {
-	std *message.Streams
-	*options
-	port  *port.Port  // nil without -serve
-	state *live.State // keeps nothing without -state
-	start int64       // where to begin
+	std     *message.Streams
+	options *options
+	port    *port.Port  // nil without -serve
+	state   *live.State // stores nothing without -state
+	start   int64       // intervals that start before this time are left out, in milliseconds since the epoch
 
-	followed *logs.Logs // whose units are known
+	followed *logs.Logs // finds the units of values
 
 	hangup  atomic.Bool // SIGHUP has ended the run
 	outputs []live.Output
-	gate    *sinks.Gate // nil if nothing needs it
-	table   bool        // it is drawn
+	gate    *sinks.Gate // nil if no output needs it
+	table   bool        // standard output shows a table
 	metrics *sinks.Metrics
 	page    *sinks.Page
 	server  serve.Server
 	senders []prom.Sender
 }
 
-// run opens the outputs and merges the logs.
+// run opens the state and the merged log, and merges the logs.
 func run(std *message.Streams, o *options) error {
 	d := logs.NewDiagnostics(std, o.Strict)
 	r := &command{std: std, options: o, state: new(live.State)}
@@ -245,14 +246,14 @@ func run(std *message.Streams, o *options) error {
 	if r.port != nil {
 		defer r.port.Close()
 	}
-	if o.state != "" {
-		if r.state, err = live.OpenState(o.state, o.sinks.Size, &r.start); err != nil {
+	if o.targets.state != "" {
+		if r.state, err = live.OpenState(o.targets.state, o.sinks.Size, &r.start); err != nil {
 			return err
 		}
 		defer r.state.Release()
 	}
-	if o.of != "" {
-		file, err := sinks.OpenFile(&o.sinks, o.of)
+	if o.targets.of != "" {
+		file, err := sinks.OpenFile(&o.sinks, o.targets.of)
 		if err != nil {
 			return err
 		}
@@ -262,28 +263,28 @@ func run(std *message.Streams, o *options) error {
 	return r.merge(d, nil)
 }
 
-// check checks the options.
+// check checks the options, and sets those of the outputs.
 func (r *command) check(d *logs.Diagnostics) error {
-	o := &r.sinks
-	units, err := logs.NewUnits(r.std, r.units)
+	o := &r.options.sinks
+	units, err := logs.NewUnits(r.std, r.options.units)
 	if err != nil {
 		return err
 	}
-	units.Judge(gate.NeedsUnit(r.limits, &r.units))
-	r.followed = units.NewLogs(r.Ledger())
+	units.Judge(gate.NeedsUnit(r.options.verdicts.limits, &r.options.units))
+	r.followed = units.NewLogs(r.options.Ledger())
 	o.Units = r.followed
 	o.Messages = d
-	o.Memory = r.Ledger()
+	o.Memory = r.options.Ledger()
 	o.EndTime = endTime
 	o.ScrapeTime = scrapeTime
-	if o.By, err = r.Rows(); err != nil {
+	if o.By, err = r.options.Rows(); err != nil {
 		return err
 	}
-	formats := []string{r.format}
+	formats := []string{r.options.targets.format}
 	if r.options.port.Address != "" {
 		formats = append(formats, metric.OpenMetrics)
 	}
-	for _, u := range r.pushes {
+	for _, u := range r.options.targets.pushes {
 		formats = append(formats, prom.ReceiverOf(u))
 	}
 	for _, format := range formats {
@@ -295,48 +296,49 @@ func (r *command) check(d *logs.Diagnostics) error {
 	return r.checkRest()
 }
 
-// findFrom finds out where to begin. Without a state, receivers may have what is in the logs, from
-// an earlier run.
+// findFrom sets the time before which intervals are left out. With -push and without a state,
+// intervals that are already in the logs are left out, because an earlier run may have sent them.
 func (r *command) findFrom() {
-	implied := len(r.pushes) > 0 && r.options.state == "" && !r.fromGiven
-	if r.from == "start" && !implied {
+	implied := len(r.options.targets.pushes) > 0 && r.options.targets.state == "" && !r.options.fromGiven
+	if r.options.from == "start" && !implied {
 		return
 	}
-	size := r.sinks.Size
-	r.start = (time.Now().UnixMilli() + size - 1) / size * size // no earlier run has a part of this window
+	size := r.options.sinks.Size
+	r.start = (time.Now().UnixMilli() + size - 1) / size * size // the start of a window, so that no earlier run has a part of it
 	if implied {
 		r.std.Notef("leaving out intervals that start before %s; -s start sends them too, and "+
 			"-state FILE continues after a restart", time.UnixMilli(r.start).UTC().Format(time.RFC3339))
 	}
 }
 
-// checkRest checks the options that need others.
+// checkRest checks combinations of options.
 func (r *command) checkRest() error {
-	for _, l := range r.limits {
+	for _, l := range r.options.verdicts.limits {
 		switch {
 		case l.Change != nil:
 			return message.Usagef("-sla: %q is a change: hdrdiff compares logs that are complete", l.Text)
-		case l.Window > 0 && l.Window != r.sinks.Size:
+		case l.Window > 0 && l.Window != r.options.sinks.Size:
 			return message.Usagef("-sla: %q: its windows must be as long as those of -agg", l.Text)
 		}
 	}
 	switch {
-	case slices.Contains([]string{".gz", ".zst"}, filepath.Ext(r.of)):
-		return message.Usagef("-of %s: a file that grows is not compressed", r.of)
-	case r.of == "-":
+	case slices.Contains([]string{".gz", ".zst"}, filepath.Ext(r.options.targets.of)):
+		return message.Usagef("-of %s: a file that grows is not compressed", r.options.targets.of)
+	case r.options.targets.of == "-":
 		return message.Usagef("-of -: the merged log goes to standard output if no other output is asked for")
 	}
 	return nil
 }
 
-// merge merges the logs.
+// merge opens the outputs, merges the logs, and returns the exit status. File is that of -of, or
+// nil.
 func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 	out := r.newStdout()
 	if err := r.open(out, file); err != nil {
 		return err
 	}
 	some, err := r.mergeLogs(d)
-	if errors.Is(err, live.ErrStopped) { // the outputs have only a part of what earlier runs had
+	if errors.Is(err, live.ErrStopped) { // stopped while the outputs were reading windows of earlier runs
 		return r.status(d.Close())
 	}
 	err = cmp.Or(err, out.disk.End())
@@ -344,7 +346,7 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 	if err != nil && !exceeded {
 		return err
 	}
-	if some && len(r.limits) > 0 {
+	if some && len(r.options.verdicts.limits) > 0 {
 		summaries, verdicts, err := r.gate.Judge(false)
 		if err != nil {
 			return err
@@ -367,7 +369,7 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 	return r.status(status)
 }
 
-// status returns the status of a run that has ended with another one.
+// status returns the status of a run that would end with another one but for SIGHUP.
 func (r *command) status(status error) error {
 	if r.hangup.Load() {
 		return message.Status(128 + int(syscall.SIGHUP)) // systemd starts the command again
@@ -375,7 +377,7 @@ func (r *command) status(status error) error {
 	return status
 }
 
-// serve begins to answer requests.
+// serve starts answering requests at the port, if there is one.
 func (r *command) serve(m *live.Merger) (stop func()) {
 	if r.port == nil {
 		return func() {}
@@ -387,9 +389,9 @@ func (r *command) serve(m *live.Merger) (stop func()) {
 	return stop
 }
 
-// open opens the outputs, each where its last run ended.
+// open opens the outputs. Each goes on where the last run has ended. File is that of -of, or nil.
 func (r *command) open(stdout *stdout, file *sinks.File) error {
-	o := &r.sinks
+	o := &r.options.sinks
 	has := func(key string) bool {
 		return slices.ContainsFunc(r.outputs, func(out live.Output) bool { return out.Key == key })
 	}
@@ -404,24 +406,24 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 			return err
 		}
 		r.state.TakeParts(log.Parts)
-		r.outputs = append(r.outputs, live.Output{Key: "-of " + r.of, Sink: log, Full: file.Full})
+		r.outputs = append(r.outputs, live.Output{Key: "-of " + r.options.targets.of, Sink: log, Full: file.Full})
 	}
 	if r.port != nil {
 		most := time.Minute
-		if r.abort {
+		if r.options.verdicts.abort {
 			most = endTime
 		}
 		r.metrics = sinks.NewMetrics(o, most)
 		var err error
-		title := strings.Join(r.Names, " ")
-		if r.page, err = sinks.NewPage(o, &r.server, cmp.Or(title, "hdrlive"), r.limits); err != nil {
+		title := strings.Join(r.options.Names, " ")
+		if r.page, err = sinks.NewPage(o, &r.server, cmp.Or(title, "hdrlive"), r.options.verdicts.limits); err != nil {
 			return err
 		}
 		r.server.Status = r.metrics.Handler()
 		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics, Held: true, Past: true},
 			live.Output{Key: "page", Sink: r.page, Past: true})
 	}
-	for _, u := range r.pushes {
+	for _, u := range r.options.targets.pushes {
 		key := "-push " + push.Key(u)
 		if has(key) {
 			return message.Usagef("%s is given twice", key)
@@ -433,17 +435,18 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 	return r.openStdout(stdout)
 }
 
-// stdout is standard output, which may go to a file whose disk is full.
+// A stdout is standard output. If it is a regular file, text waits in memory while its disk is
+// full.
 type stdout struct {
 	*logs.Lines
 	disk *sinks.Disk
 }
 
-// Flush writes what is complete, and what waits for room.
+// Flush writes the complete lines, and the text that waits for space on the disk.
 func (s *stdout) Flush() error { return cmp.Or(s.Lines.Flush(), s.disk.Flush()) }
 
 func (r *command) newStdout() *stdout {
-	s := &stdout{disk: sinks.NewDisk(&r.sinks, "standard output", r.std.Out)}
+	s := &stdout{disk: sinks.NewDisk(&r.options.sinks, "standard output", r.std.Out)}
 	to := r.std.Out
 	if f, ok := to.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -454,12 +457,13 @@ func (r *command) newStdout() *stdout {
 	return s
 }
 
-// openStdout opens what goes to standard output, and the gate.
+// openStdout opens the output that goes to standard output, and the gate.
 func (r *command) openStdout(stdout *stdout) error {
-	o := &r.sinks
+	o := &r.options.sinks
 	others := len(r.outputs) > 0
 	add := func(s live.Sink, past bool) {
-		// A reader that goes away, as head does, ends the command if it was the only one.
+		// A reader that stops reading, such as head, ends the command only if there is no other
+		// output.
 		r.outputs = append(r.outputs, live.Output{
 			Key:   "stdout",
 			Sink:  s,
@@ -469,21 +473,21 @@ func (r *command) openStdout(stdout *stdout) error {
 			Full:  stdout.disk.Full,
 		})
 	}
-	r.table = message.Terminal(r.std.Out) && r.format == ""
-	if r.table || len(r.limits) > 0 || r.page != nil {
+	r.table = message.Terminal(r.std.Out) && r.options.targets.format == ""
+	if r.table || len(r.options.verdicts.limits) > 0 || r.page != nil {
 		var stop *gate.Stop
-		if r.abort {
-			stop = &r.stop
-			stop.Planned = r.length / o.Size
+		if r.options.verdicts.abort {
+			stop = &r.options.verdicts.stop
+			stop.Planned = r.options.length / o.Size
 		}
-		r.gate = sinks.NewGate(o, r.limits, stop)
+		r.gate = sinks.NewGate(o, r.options.verdicts.limits, stop)
 	}
 	if r.page != nil {
 		r.page.Judge(r.gate)
 	}
 	switch {
-	case r.format != "":
-		add(sinks.NewRows(o, r.format, stdout), false)
+	case r.options.targets.format != "":
+		add(sinks.NewRows(o, r.options.targets.format, stdout), false)
 	case r.table:
 		out := r.std.Out
 		screen := &sinks.Terminal{
@@ -500,7 +504,7 @@ func (r *command) openStdout(stdout *stdout) error {
 	case !others:
 		add(sinks.NewLog(o, stdout), false)
 	}
-	if r.gate != nil { // last: the others have the window that ends the run
+	if r.gate != nil { // last, so that the others get the window that ends the run
 		r.outputs = append(r.outputs, live.Output{Key: "gate", Sink: r.gate, Past: true})
 	}
 	return nil

@@ -19,30 +19,30 @@ import (
 	"hdrkit/internal/logs"
 )
 
-// mergeLogs merges logs while they are written: those that the options choose. They end, a signal
-// comes, or the time of -for is over. It reports whether the logs had any intervals, or were not
-// read to their end.
+// mergeLogs follows and merges the logs that the options select. It ends when all logs have ended,
+// a signal comes, or the time of -for is over. It returns true if the logs had intervals, or the
+// merging was stopped before their ends.
 func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	stop, names := make(chan struct{}), &liveTags{matched: map[string]*atomic.Bool{}}
 	end := sync.OnceFunc(func() { close(stop) })
 	o := live.Options{
-		Size:     r.sinks.Size,
+		Size:     r.options.sinks.Size,
 		From:     r.start,
-		Units:    r.sinks.Units,
-		Memory:   r.sinks.Memory,
+		Units:    r.options.sinks.Units,
+		Memory:   r.options.sinks.Memory,
 		State:    r.state,
-		By:       r.sinks.By,
+		By:       r.options.sinks.By,
 		Messages: d,
 		Hint:     logs.Hint,
-		Second:   r.Second,
-		Idle:     time.Duration(r.idle) * time.Millisecond,
+		Second:   r.options.Second,
+		Idle:     time.Duration(r.options.idle) * time.Millisecond,
 		Stop:     stop,
 		Tag:      names.of,
 	}
 	if r.gate != nil {
 		o.Whole = &r.gate.Ran
 	}
-	if o.Tags, err = r.Filter(); err != nil {
+	if o.Tags, err = r.options.Filter(); err != nil {
 		return false, err
 	}
 	d.Follow(o.Tags)
@@ -54,7 +54,7 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 		Notice:         merger.Notice,
 		Lost:           merger.Lost,
 	}
-	if info, err := os.Stat(r.of); err == nil { // what the command writes it does not read
+	if info, err := os.Stat(r.options.targets.of); err == nil { // the command does not read its own output
 		options.Excluded = info
 	} else if f, ok := r.std.Out.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -73,8 +73,8 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	if err := merger.Load(follower); err != nil {
 		return false, err
 	}
-	if r.length > 0 {
-		timer := time.AfterFunc(time.Duration(r.length)*time.Millisecond, end)
+	if r.options.length > 0 {
+		timer := time.AfterFunc(time.Duration(r.options.length)*time.Millisecond, end)
 		defer timer.Stop()
 	}
 	defer r.serve(merger)()
@@ -92,14 +92,14 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	}
 }
 
-// liveTags are what inputs do to the tags of their intervals.
+// liveTags say which tags intervals get in the result.
 type liveTags struct {
-	several bool // there can be several logs
+	several bool // there may be several logs
 	// matched says which patterns have matched a file.
-	matched map[string]*atomic.Bool
+	matched map[string]*atomic.Bool // whether each pattern has matched a file
 }
 
-// of returns what makes the tags of an input's intervals of those that they have.
+// of returns a function for an input. It returns the tag in the result for the tag of an interval.
 func (t *liveTags) of(in *follow.Input) func(tag []byte) []byte {
 	said := sync.OnceValue(func() []byte { return logs.HeaderTag(in.Name()) })
 	return func(tag []byte) []byte {
@@ -115,7 +115,7 @@ func (t *liveTags) of(in *follow.Input) func(tag []byte) []byte {
 	}
 }
 
-// admit returns an error if a limit needs the unit of a file that is there, and it is unknown.
+// admit returns an error if a limit needs the unit of an existing file, and the unit is unknown.
 func (r *command) admit(s *logs.Source) error {
 	paths := []string{s.Path}
 	if s.Path == "" && !s.Stdin {
@@ -137,17 +137,17 @@ func (r *command) admit(s *logs.Source) error {
 	return nil
 }
 
-// namesFile reports whether a text that is no file yet is the path of one.
+// namesFile reports whether a text that matches no file is the path of a file that may come.
 func namesFile(text string) bool {
 	info, err := os.Stat(text)
 	folder := err == nil && info.IsDir()
 	return !folder && strings.ContainsRune(text, filepath.Separator) && !strings.ContainsAny(text, "*?[")
 }
 
-// follow adds the inputs to a follower. Those of -tif come first: a log that -if names too is still
-// the same log.
+// follow adds the inputs to a follower. Inputs of -tif come first, because a log that -if names,
+// too, keeps its tag.
 func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostics) error {
-	all, err := r.Sources(r.std)
+	all, err := r.options.Sources(r.std)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (r *command) follow(f *follow.Follower, names *liveTags, d *logs.Diagnostic
 			continue
 		}
 		if s.Path == "" && namesFile(s.Text) {
-			s.Path = s.Text // a file that is not there yet; no name matches a path
+			s.Path = s.Text // a file that does not exist yet; names in a folder never match a path
 		}
 		if s.Path != "" {
 			name(f.AddFile(s.Path))

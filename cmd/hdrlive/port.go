@@ -10,7 +10,7 @@ import (
 	"hdrkit/internal/live/port"
 )
 
-// portOptions are the options of the port that -serve opens.
+// portOptions returns the options of the port that -serve opens.
 func portOptions(o *port.Options) []cli.Option {
 	return []cli.Option{
 		{
@@ -45,7 +45,7 @@ func portOptions(o *port.Options) []cli.Option {
 	}
 }
 
-// listen opens the port of -serve. It returns nil if there is none.
+// listen opens the port of -serve. It returns nil without -serve.
 func listen(std *message.Streams, o port.Options) (*port.Port, error) {
 	address := o.Address
 	if address == "" {
@@ -68,7 +68,7 @@ func listen(std *message.Streams, o port.Options) (*port.Port, error) {
 	switch {
 	case errors.As(err, new(*net.AddrError)):
 		return nil, message.Usagef("-serve %s: %w", address, err)
-	case err != nil: // a port in use, a file that is not there yet: time may mend it
+	case err != nil: // no error of usage: a port in use may become free, a missing file may appear
 		return nil, fmt.Errorf("-serve %s: %w", address, err)
 	}
 	if p.Exposed() {

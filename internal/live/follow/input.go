@@ -28,7 +28,7 @@ type Input struct {
 	waiting bool   // the reader waits for data
 	failure error  // of the last read, nil if data came
 	phase   phase
-	naming
+	naming  naming
 }
 
 // A pipe is a stream that can be read once, such as standard input. The follower's mu guards it.
@@ -83,7 +83,7 @@ func (in *Input) OnWait(f func(waiting bool)) { in.onWait = f }
 func (in *Input) Unread() string {
 	in.follower.mu.Lock()
 	defer in.follower.mu.Unlock()
-	return in.unreadWhy
+	return in.naming.unreadWhy
 }
 
 // Abort ends the reading of this input at once.
@@ -118,7 +118,7 @@ var errNoFile = errors.New("is a pipe, a folder or a device, and no file any mor
 func (in *Input) look(news *message.Group) {
 	f := in.follower
 	f.mu.Lock()
-	state := in.state
+	state := in.naming.state
 	f.mu.Unlock()
 	if in.IsPipe() || state == ended {
 		return
@@ -139,11 +139,11 @@ func (in *Input) look(news *message.Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	trouble := in.note(s, err, changed)
-	if trouble != in.saidTrouble && trouble != "" {
+	if trouble != in.naming.saidTrouble && trouble != "" {
 		news.Add(in.name, trouble)
 	}
-	in.saidTrouble = trouble
-	if changed || in.failure != nil || in.state == left || len(in.logs) > 1 {
+	in.naming.saidTrouble = trouble
+	if changed || in.failure != nil || in.naming.state == left || len(in.logs) > 1 {
 		in.signal()
 	}
 }
@@ -152,32 +152,32 @@ func (in *Input) look(news *message.Group) {
 // something. The file of the name is s, and err says why it was not found. Changed says that the
 // file that is read has changed. The lock is held.
 func (in *Input) note(s *source, err error, changed bool) string {
-	in.unreadWhy = ""
+	in.naming.unreadWhy = ""
 	named := s != nil && s.log.in == in
-	wasGone := in.goneSince
-	in.goneSince = time.Time{}
+	wasGone := in.naming.goneSince
+	in.naming.goneSince = time.Time{}
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		in.unreadWhy = err.Error()
+		in.naming.unreadWhy = err.Error()
 		return cause(err) + "; trying again"
 	case s != nil && s.state == part:
-		in.unreadWhy = s.whyUnread()
+		in.naming.unreadWhy = s.whyUnread()
 		return ""
 	case err == nil && in.failure != nil:
-		in.unreadWhy = in.failure.Error()
+		in.naming.unreadWhy = in.failure.Error()
 		return cause(in.failure) + "; trying again"
 	case named, err == nil && s == nil:
 		return ""
-	case in.state == awaited && err != nil:
-		in.unreadWhy = "was never there"
+	case in.naming.state == awaited && err != nil:
+		in.naming.unreadWhy = "was never there"
 		return "is not there yet; waiting for it"
 	}
-	in.goneSince = wasGone
-	if in.goneSince.IsZero() || changed {
-		in.goneSince = time.Now()
+	in.naming.goneSince = wasGone
+	if in.naming.goneSince.IsZero() || changed {
+		in.naming.goneSince = time.Now()
 	}
-	if in.state == followed && in.waiting && time.Since(in.goneSince) >= in.follower.options.CloseAfter {
-		nameChanges.apply(&in.state, left)
+	if in.naming.state == followed && in.waiting && time.Since(in.naming.goneSince) >= in.follower.options.CloseAfter {
+		nameChanges.apply(&in.naming.state, left)
 	}
 	if in.pattern != nil || err == nil {
 		return ""
@@ -239,7 +239,7 @@ func (in *Input) setFailure(err error) {
 func (in *Input) mayLeave() bool {
 	in.follower.mu.Lock()
 	defer in.follower.mu.Unlock()
-	return in.state == left && len(in.logs) == 1
+	return in.naming.state == left && len(in.logs) == 1
 }
 
 // Next returns the next log, after the log before was read to its end. It waits until a file
@@ -269,8 +269,8 @@ func (in *Input) next() (*Log, error) {
 		return in.logs[0], nil
 	case in.phase != following:
 		return nil, ErrStopped
-	case in.state == left && in.pattern != nil:
-		nameChanges.apply(&in.state, ended)
+	case in.naming.state == left && in.pattern != nil:
+		nameChanges.apply(&in.naming.state, ended)
 		return nil, ErrGone
 	}
 	return nil, nil

@@ -152,7 +152,7 @@ func (f *Follower) enqueue(s *source, in *Input) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := s.log
-	if l.in != nil || in.state == ended {
+	if l.in != nil || in.naming.state == ended {
 		return nil
 	}
 	if l.state == over && l.reader.err != nil { // this run has read it to its end
@@ -166,7 +166,7 @@ func (f *Follower) enqueue(s *source, in *Input) error {
 	l.giveFile(s)
 	l.reader.err = nil
 	in.logs = append(in.logs, l)
-	nameChanges.apply(&in.state, followed)
+	nameChanges.apply(&in.naming.state, followed)
 	in.signal()
 	return nil
 }
@@ -324,7 +324,7 @@ func (r *raw) Read(p []byte) (int, error) {
 		in := l.in
 		phase := in.phase
 		replaced := len(in.logs) > 1
-		isLeft := in.state == left
+		isLeft := in.naming.state == left
 		taken := r.isTaken()
 		f.mu.Unlock()
 		switch {

@@ -60,10 +60,10 @@ func (f *Follower) lookAtInputs() {
 	var news message.Group
 	f.mu.Lock()
 	f.inputs = slices.DeleteFunc(f.inputs, func(in *Input) bool {
-		if in.state == ended && f.inputOf[in.path] == in {
+		if in.naming.state == ended && f.inputOf[in.path] == in {
 			delete(f.inputOf, in.path)
 		}
-		return in.state == ended
+		return in.naming.state == ended
 	})
 	inputs := slices.Clone(f.inputs)
 	f.mu.Unlock()

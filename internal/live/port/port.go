@@ -24,31 +24,33 @@ import (
 	"time"
 )
 
-// Options say where a port is, and for whom.
+// Options say where a port is, and who may read there.
 type Options struct {
 	Address string
-	// Auth is a file with a line for each token, or name and password with a colon between them.
+	// Auth is a file. Each line is a token, or a name and a password with a colon between them.
 	// Certificate and Key are files in PEM. All may be empty.
 	Auth, Certificate, Key string
-	// Open lets everybody read.
+	// Open says that everybody may read.
 	Open bool
 }
 
-// ErrExposed is the error for a port that would answer to everybody although nobody said so.
+// ErrExposed is the error for a port that everybody could read, without a password and without
+// Open.
 var ErrExposed = errors.New("everybody who reaches this machine could read that")
 
-// A Port is one that is open.
+// A Port is an open port.
 type Port struct {
 	listener net.Listener
 	options  Options
-	secrets  [][sha256.Size]byte // of those who may read; none stands for all
-	names    bool                // a secret is a name and a password
+	secrets  [][sha256.Size]byte // hashes of tokens and passwords; none means that nobody needs one
+	hasNames bool                // at least one secret is a name and a password
 }
 
-// Health are the paths that answer without a password: they show no data.
+// Health are the paths that need no password. They show no data.
 var Health = []string{"/healthz", "/readyz", "/-/healthy"}
 
-// Listen opens a port.
+// Listen opens a port. It returns [ErrExposed] if other machines can reach the port, and neither a
+// password nor Open is set.
 func Listen(o Options) (*Port, error) {
 	p := &Port{options: o}
 	if o.Auth != "" {
@@ -68,7 +70,7 @@ func Listen(o Options) (*Port, error) {
 	if p.listener, err = net.Listen("tcp", o.Address); err != nil {
 		return nil, err
 	}
-	if !p.local() && !o.Open && o.Auth == "" {
+	if !p.isLoopback() && !o.Open && o.Auth == "" {
 		p.listener.Close()
 		return nil, ErrExposed
 	}
@@ -78,13 +80,13 @@ func Listen(o Options) (*Port, error) {
 	return p, nil
 }
 
-// Addr returns the address.
+// Addr returns the address at which the port listens.
 func (p *Port) Addr() *net.TCPAddr { return p.listener.Addr().(*net.TCPAddr) }
 
-// Close closes a port that Start was not called for.
+// Close closes a port. Call Close only if Start was not called.
 func (p *Port) Close() error { return p.listener.Close() }
 
-// URL returns the address of the port's page.
+// URL returns the URL of the page at the port.
 func (p *Port) URL() string {
 	if p.options.Certificate != "" {
 		return fmt.Sprintf("https://%s/", p.Addr())
@@ -92,15 +94,16 @@ func (p *Port) URL() string {
 	return fmt.Sprintf("http://%s/", p.Addr())
 }
 
-// Exposed reports whether everybody who reaches this machine can read.
-func (p *Port) Exposed() bool { return !p.local() && len(p.secrets) == 0 }
+// Exposed reports whether everybody who reaches this machine can read, without a password.
+func (p *Port) Exposed() bool { return !p.isLoopback() && len(p.secrets) == 0 }
 
-func (p *Port) local() bool { return p.Addr().IP.IsLoopback() }
+func (p *Port) isLoopback() bool { return p.Addr().IP.IsLoopback() }
 
-// endTime is the time that requests have at the end.
+// endTime is the time for which the server waits at its end for requests that are being answered.
 const endTime = 2 * time.Second
 
-// Start begins to answer requests. Stop waits a moment for those that are being answered.
+// Start starts answering requests. The result ends that, after a wait of at most endTime for
+// requests that are being answered.
 func (p *Port) Start(handler http.Handler) (stop func()) {
 	server := &http.Server{
 		Handler: p.guard(handler), MaxHeaderBytes: 64 << 10,
@@ -116,21 +119,22 @@ func (p *Port) Start(handler http.Handler) (stop func()) {
 	}
 }
 
-// guard passes on the requests of those who may read. Without passwords, requests to a loopback
-// address must name this machine: a loopback address, localhost, or the host that was asked for.
+// guard passes on the requests of clients that may read. Without passwords, requests to a loopback
+// address must name this machine: by a loopback address, by localhost, or by the host in the
+// options.
 func (p *Port) guard(next http.Handler) http.Handler {
 	asked := host(p.options.Address)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(p.secrets) > 0 {
-			if !p.knows(r) && !slices.Contains(Health, r.URL.Path) {
+			if !p.hasSecret(r) && !slices.Contains(Health, r.URL.Path) {
 				w.Header().Set("WWW-Authenticate", "Bearer")
-				if p.names {
+				if p.hasNames {
 					w.Header().Set("WWW-Authenticate", `Basic realm="hdrkit", charset="UTF-8"`)
 				}
 				http.Error(w, "this page needs a password", http.StatusUnauthorized)
 				return
 			}
-		} else if name := host(r.Host); p.local() && !p.options.Open && name != asked && !isLocal(name) {
+		} else if name := host(r.Host); p.isLoopback() && !p.options.Open && name != asked && !isLocal(name) {
 			http.Error(w, "this server answers requests for localhost only", http.StatusForbidden)
 			return
 		}
@@ -138,7 +142,7 @@ func (p *Port) guard(next http.Handler) http.Handler {
 	})
 }
 
-// isLocal reports whether a host is always this machine.
+// isLocal reports whether a host name always means this machine.
 func isLocal(name string) bool {
 	ip := net.ParseIP(name)
 	return name == "localhost" || ip != nil && ip.IsLoopback()
@@ -159,7 +163,7 @@ const (
 	bearer = "bearer "
 )
 
-// readSecrets reads a file of -auth. Its errors do not repeat a line.
+// readSecrets reads the file of -auth. Its errors do not quote lines, because these are secret.
 func (p *Port) readSecrets(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -176,7 +180,7 @@ func (p *Port) readSecrets(path string) error {
 		case named && (name == "" || password == ""):
 			return fmt.Errorf("%s:%d: NAME:PASSWORD lacks the name or the password", path, number)
 		case named:
-			p.names = true
+			p.hasNames = true
 			p.secrets = append(p.secrets, sha256.Sum256([]byte(basic+line)))
 		case strings.ContainsAny(strings.TrimSpace(line), " \t"):
 			return fmt.Errorf("%s:%d: a line is a token without spaces, or NAME:PASSWORD", path, number)
@@ -190,9 +194,9 @@ func (p *Port) readSecrets(path string) error {
 	return nil
 }
 
-// knows reports whether a request has one of the secrets. Hashes are compared, so the time says
-// nothing about a secret.
-func (p *Port) knows(r *http.Request) bool {
+// hasSecret reports whether a request has one of the secrets. It compares hashes, so that the time
+// it takes says nothing about a secret.
+func (p *Port) hasSecret(r *http.Request) bool {
 	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	text := bearer + strings.TrimSpace(token)
 	if name, password, ok := r.BasicAuth(); ok {
@@ -203,24 +207,25 @@ func (p *Port) knows(r *http.Request) bool {
 	return slices.Contains(p.secrets, sha256.Sum256([]byte(text)))
 }
 
-// A certificate is one that is read again when its file changes: it is renewed while a command
-// runs.
+// A certificate is read again when its file changes, because certificates are renewed while a
+// command runs.
 type certificate struct {
-	options Options
-	mu      sync.Mutex
-	read    time.Time // the time of the file
-	pair    *tls.Certificate
+	options  Options
+	mu       sync.Mutex
+	modified time.Time // time of modification of the file that was read
+	pair     *tls.Certificate
 }
 
-// get returns the certificate. If a new one cannot be read, that is the one before.
+// get returns the certificate. If a changed file cannot be read, get returns the certificate that
+// was read before.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	info, err := os.Stat(c.options.Certificate)
-	if err == nil && !info.ModTime().Equal(c.read) {
+	if err == nil && !info.ModTime().Equal(c.modified) {
 		var pair tls.Certificate
 		if pair, err = tls.LoadX509KeyPair(c.options.Certificate, c.options.Key); err == nil {
-			c.pair, c.read = &pair, info.ModTime()
+			c.pair, c.modified = &pair, info.ModTime()
 		}
 	}
 	if c.pair != nil {

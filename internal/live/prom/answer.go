@@ -13,16 +13,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A family is the metrics of a name.
+// A family is a group of metrics of one name.
 type family struct {
 	name, help string
 	kind       dto.MetricType
 	metrics    iter.Seq[*dto.Metric]
 }
 
-// An answer is that to a scrape. It is written in pieces: ten thousand tags with classic buckets
-// are 31 MB of text, and more as metrics. Of protocol buffers a family is one message, which waits
-// for its end. It is a tenth of that.
+// An answer writes the answer to a scrape in pieces, to save memory: the text of ten thousand tags
+// with classic buckets has 31 MB, and the metrics in memory are larger. In the protocol buffer
+// format, each family is one message, which is kept until its end. Such a message is a tenth of the
+// text.
 type answer struct {
 	w       io.Writer
 	format  expfmt.Format
@@ -39,10 +40,10 @@ func newAnswer(w io.Writer, format expfmt.Format) *answer {
 	return a
 }
 
-// native reports whether the answer has native histograms.
+// native reports whether the format of the answer has native histograms.
 func (a *answer) native() bool { return a.format.FormatType() == expfmt.TypeProtoDelim }
 
-// family writes a family, unless it has no metrics.
+// family writes a family. A family without metrics is left out.
 func (a *answer) family(f family) error {
 	var message []byte
 	piece := &dto.MetricFamily{Name: &f.name, Help: &f.help, Type: &f.kind}
@@ -79,7 +80,7 @@ func (a *answer) family(f family) error {
 	return err
 }
 
-// writePiece writes metrics as text. Comments stand before the first piece.
+// writePiece writes metrics as text. Only the first piece of a family has comments.
 func (a *answer) writePiece(piece *dto.MetricFamily, first bool) error {
 	a.text.Reset()
 	if err := a.encoder.Encode(piece); err != nil {
@@ -93,8 +94,8 @@ func (a *answer) writePiece(piece *dto.MetricFamily, first bool) error {
 	return err
 }
 
-// appendPiece appends metrics to the message of their family, whose fields of the name stand in the
-// first piece.
+// appendPiece appends metrics to the message of their family. Only the first piece has the fields
+// with name, help and type.
 func (a *answer) appendPiece(message []byte, piece *dto.MetricFamily, first bool) ([]byte, error) {
 	escaped := model.EscapeMetricFamily(piece, a.format.ToEscapingScheme())
 	if !first {
@@ -103,7 +104,7 @@ func (a *answer) appendPiece(message []byte, piece *dto.MetricFamily, first bool
 	return proto.MarshalOptions{}.MarshalAppend(message, escaped)
 }
 
-// end writes what follows the last family.
+// end writes what the format needs after the last family.
 func (a *answer) end() error {
 	a.text.Reset()
 	if closer, ok := a.encoder.(expfmt.Closer); ok {
@@ -115,7 +116,7 @@ func (a *answer) end() error {
 	return err
 }
 
-// families are metrics by name.
+// families are groups of metrics, by name.
 type families []*dto.MetricFamily
 
 func (fs *families) counter(name, help string, v int64, label []*dto.LabelPair) {

@@ -10,22 +10,23 @@ import (
 	"hdrkit/internal/base/unit"
 )
 
-// Schema is the one of native histograms. MinSchema has the widest buckets.
+// Schema says how narrow the buckets of native histograms are, see the comment of the package.
+// MinSchema is the schema with the widest buckets.
 const (
 	MinSchema = -4
 	Schema    = 5
 )
 
-// A bucket is a bucket of an exponential histogram that has counts. The one of index i is
-// (2^((i-1)*2^-schema), 2^(i*2^-schema)].
+// A bucket is a bucket of an exponential histogram that is not empty. The bucket with index i and
+// schema s holds values from 2^((i-1)*2^-s), exclusive, to 2^(i*2^-s), inclusive.
 type bucket struct {
 	index int
 	count int64
 }
 
-// fill puts the counts of h into buckets, in order. The counts of a slot go to the bucket of the
-// highest value of the slot.
-func fill(h *histogram.Histogram, ratio float64, schema int) (zero uint64, all []bucket) {
+// exponentialBuckets returns the counts of h in buckets, in order, and the number of zeros. It
+// divides values by ratio. All counts of a slot go to the bucket of the highest value of the slot.
+func exponentialBuckets(h *histogram.Histogram, ratio float64, schema int) (zero uint64, all []bucket) {
 	for slot := range h.Recorded() {
 		value := unit.Divide(h.Float(slot.High), ratio)
 		if value == 0 {
@@ -42,9 +43,9 @@ func fill(h *histogram.Histogram, ratio float64, schema int) (zero uint64, all [
 	return zero, all
 }
 
-// native returns a native histogram of the counts of h, without a sum.
+// native returns a native histogram with the counts of h. Its sum is not set.
 func native(h *histogram.Histogram, ratio float64, schema int) *dto.Histogram {
-	zero, filled := fill(h, ratio, schema)
+	zero, filled := exponentialBuckets(h, ratio, schema)
 	n := &dto.Histogram{
 		SampleCount:   proto.Uint64(uint64(h.TotalCount())),
 		Schema:        proto.Int32(int32(schema)),

@@ -24,18 +24,19 @@ import (
 	"hdrkit/tags"
 )
 
-// MaxScale is the scale of the narrowest buckets of exponential histograms. The widest have
-// MinSchema.
+// MaxScale is the scale with the narrowest buckets in exponential histograms. MinSchema is the
+// scale with the widest.
 const MaxScale = 20
 
-// mostBuckets is the number of buckets of a row. Empty ones between others count.
+// mostBuckets is the number of buckets that a row may have, with empty buckets between others.
 const mostBuckets = 4096
 
-// OTLP writes rows as metrics of [OpenTelemetry]: each row is an exponential histogram of delta
-// temporality. Rows that follow one another are a request again, since a message of protocol
-// buffers continues another one. It is an [output.RowWriter].
+// OTLP writes rows as metrics of [OpenTelemetry]. Each row is an exponential histogram with delta
+// temporality. The encoded rows can be concatenated: concatenated messages of protocol buffers are
+// one message, and so one request. OTLP is an [output.RowWriter].
 //
-// [OpenTelemetry]: https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
+// [OpenTelemetry]:
+// https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
 type OTLP struct {
 	w        io.Writer
 	options  Options
@@ -43,9 +44,9 @@ type OTLP struct {
 	json     bool
 }
 
-// NewOTLP returns an OTLP that writes each row to w by one Write, as a line of JSON or as protocol
-// buffers. Environment returns the variables that describe the resource, as OpenTelemetry calls
-// them.
+// NewOTLP returns an OTLP that writes each row to w with one Write, as a line of JSON or as
+// protocol buffers. It calls environment for the variables that describe the resource, such as
+// OTEL_SERVICE_NAME.
 func NewOTLP(w io.Writer, o Options, environment func(string) string, json bool) (*OTLP, error) {
 	attributes := []*common.KeyValue{}
 	name := environment("OTEL_SERVICE_NAME")
@@ -75,7 +76,7 @@ func NewOTLP(w io.Writer, o Options, environment func(string) string, json bool)
 	}, nil
 }
 
-// Gzip returns the body of a request with these rows.
+// Gzip returns the body of a request with encoded rows.
 func Gzip(rows []byte) []byte {
 	var body bytes.Buffer
 	w := gzip.NewWriter(&body)
@@ -84,8 +85,8 @@ func Gzip(rows []byte) []byte {
 	return body.Bytes()
 }
 
-// Rejected reads an answer of a receiver: how many rows it has left out although it accepted the
-// request, and why.
+// Rejected decodes the answer of a receiver that has accepted a request. It returns how many rows
+// the receiver has left out all the same, and why.
 func Rejected(answer []byte) (rows int, why string) {
 	for number, partial := range fieldsOf(answer) {
 		if number != 1 { // ExportMetricsServiceResponse.partial_success
@@ -104,7 +105,8 @@ func Rejected(answer []byte) (rows int, why string) {
 	return rows, why
 }
 
-// fieldsOf iterates over the fields of a message until the end, or until one that is cut off.
+// fieldsOf iterates over the fields of a message of protocol buffers, up to the end or to a field
+// that is cut off.
 func fieldsOf(message []byte) iter.Seq2[protowire.Number, []byte] {
 	return func(yield func(protowire.Number, []byte) bool) {
 		for len(message) > 0 {
@@ -125,7 +127,7 @@ func fieldsOf(message []byte) iter.Seq2[protowire.Number, []byte] {
 	}
 }
 
-// Close does nothing.
+// Close returns nil: nothing follows the last row.
 func (o *OTLP) Close() error { return nil }
 
 // Row writes the counts of a row.
@@ -159,28 +161,28 @@ func (o *OTLP) Row(row *output.Row) error {
 	return err
 }
 
-// jsonLine returns a line of the JSON of OpenTelemetry, in which names of enumerations are numbers.
+// jsonLine returns a line of JSON as OpenTelemetry defines it: names of enumerations are numbers.
 func jsonLine(m proto.Message) ([]byte, error) {
 	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	var line bytes.Buffer
-	if err := json.Compact(&line, text); err != nil { // it puts spaces at random
+	if err := json.Compact(&line, text); err != nil { // protojson inserts spaces at random
 		return nil, err
 	}
 	line.WriteByte('\n')
 	return line.Bytes(), nil
 }
 
-// point returns a point without a time. Its scale is the highest one that is of use, but no higher
-// than highest, and at which the buckets are not too many.
+// point returns a data point without a time. It uses the highest scale that the precision of h
+// needs, that is at most highest, and that gives at most mostBuckets buckets.
 func point(h *histogram.Histogram, ratio float64, highest int) *metrics.ExponentialHistogramDataPoint {
 	scale := min(highest, scaleOf(h.Layout().Digits))
-	zero, all := fill(h, ratio, scale)
+	zero, all := exponentialBuckets(h, ratio, scale)
 	for len(all) > 0 && all[len(all)-1].index-all[0].index >= mostBuckets && scale > MinSchema {
 		scale--
-		zero, all = fill(h, ratio, scale)
+		zero, all = exponentialBuckets(h, ratio, scale)
 	}
 	p := &metrics.ExponentialHistogramDataPoint{Count: uint64(h.TotalCount()), ZeroCount: zero, Scale: int32(scale)}
 	if p.Count > 0 {
@@ -199,8 +201,8 @@ func point(h *histogram.Histogram, ratio float64, highest int) *metrics.Exponent
 	return p
 }
 
-// scaleOf returns the lowest scale whose buckets are no wider than a value of so many significant
-// digits tells.
+// scaleOf returns the lowest scale whose buckets are no wider than the steps of values with this
+// many significant digits.
 func scaleOf(digits int) int {
 	return min(int(math.Ceil(-math.Log2(math.Log2(1+math.Pow10(-digits))))), MaxScale)
 }

@@ -23,25 +23,26 @@ import (
 
 // Options say how values become metrics.
 type Options struct {
-	// Metric is the name of the histogram. The gauges of the last window begin with it.
+	// Metric is the name of the histogram, and the beginning of the names of gauges.
 	Metric string
-	// Scale is how to print values.
+	// Scale converts values into the unit of the metrics.
 	Scale hdrlog.Scale
-	// Percentiles are those of the last window that are shown.
+	// Percentiles are the percentiles of the last window that become gauges.
 	Percentiles []float64
-	// Service is the name of the service that OpenTelemetry gets, if the environment has none.
+	// Service is the name of the service for OpenTelemetry, unless the environment has a name.
 	Service string
-	// Memory, if set, limits what the totals may take.
+	// Memory, if set, limits the memory of the totals.
 	Memory *ledger.Ledger
 }
 
-// In returns the options for a format, see [metric.In].
+// In returns the options for a format, with the name and the scale of [metric.In].
 func (o Options) In(format string, s hdrlog.Scale) (_ Options, err error) {
 	o.Metric, o.Scale, err = metric.In(format, o.Metric, s)
 	return o, err
 }
 
-// Rows returns a writer of rows: as text, or for a receiver, by one Write for each.
+// Rows returns a writer of rows in a format. It writes text or, for a receiver, encodes each row
+// into one Write.
 func (o Options) Rows(format string, w io.Writer, receiver bool) (output.RowWriter, error) {
 	switch {
 	case format == metric.OpenTelemetry:
@@ -52,11 +53,11 @@ func (o Options) Rows(format string, w io.Writer, receiver bool) (output.RowWrit
 	return metric.Rows(format, w, o.Metric)
 }
 
-// Credentials is the environment variable with the Authorization field of pushes. A command line
-// would show it to others.
+// Credentials is the environment variable with the Authorization field of pushes. On a command
+// line, other users of the machine could read it.
 const Credentials = "HDRKIT_PUSH_AUTHORIZATION"
 
-// ReceiverOf returns the format of the rows for the receiver at an address, as far as it shows.
+// ReceiverOf returns the format of the rows for a receiver, as its address suggests.
 func ReceiverOf(u *url.URL) (format string) {
 	switch {
 	case strings.HasPrefix(u.Scheme, push.OTLP):
@@ -67,13 +68,13 @@ func ReceiverOf(u *url.URL) (format string) {
 	return metric.Influx
 }
 
-// newer reports whether an answer of Prometheus, Mimir, Thanos or VictoriaMetrics says that a point
-// is not newer than others of its series.
-func newer(answer []byte) bool {
+// isOutOfOrder reports whether an answer of Prometheus, Mimir, Thanos or VictoriaMetrics says that
+// a point is not newer than the points that its series already has.
+func isOutOfOrder(answer []byte) bool {
 	return regexp.MustCompile(`(?i)out.of.order|duplicate sample|too old sample|sample.duplicate.timestamp`).Match(answer)
 }
 
-// ReceiverName returns what messages call the receiver at an address, without secrets.
+// ReceiverName returns the name of a receiver in messages, without secrets.
 func ReceiverName(u *url.URL) string {
 	name := ReceiverOf(u)
 	if name == metric.OpenMetrics {
@@ -82,7 +83,8 @@ func ReceiverName(u *url.URL) string {
 	return name + " " + push.Key(u)
 }
 
-// NewPusher returns what sends rows in a format to an address, as options say.
+// NewPusher returns a pusher that sends rows in a format to an address. It sets the options that
+// depend on the format.
 func NewPusher(format string, u *url.URL, agent string, o push.Options) *push.Pusher {
 	address := *u
 	address.Scheme = strings.TrimPrefix(address.Scheme, push.OTLP)
@@ -96,7 +98,7 @@ func NewPusher(format string, u *url.URL, agent string, o push.Options) *push.Pu
 		o.Header.Set("Content-Type", "application/x-protobuf")
 		o.Header.Set("Content-Encoding", "snappy")
 		o.Header.Set("X-Prometheus-Remote-Write-Version", "0.1.0")
-		o.Encode, o.Had = Snappy, newer
+		o.Encode, o.Had = Snappy, isOutOfOrder
 	case metric.Influx:
 		o.Header.Set("Content-Type", "text/plain; charset=utf-8")
 		if query := address.Query(); query.Has("precision") { // without it, times are in nanoseconds

@@ -545,7 +545,7 @@ func TestNewer(t *testing.T) {
 		"invalid label name": false,
 		"":                   false,
 	} {
-		if newer([]byte(answer)) != want {
+		if isOutOfOrder([]byte(answer)) != want {
 			t.Errorf("%q: %v", answer, !want)
 		}
 	}

@@ -15,26 +15,26 @@ import (
 	"hdrkit/tags"
 )
 
-// Remote writes rows as time series of a [remote-write 1.0] request: all that was recorded with the
-// tag so far as a native histogram, and the figures of the row as gauges. Rows that follow one
-// another are a request again. Snappy makes its body. It is an [output.RowWriter].
+// Remote writes rows as time series of a [remote-write 1.0] request. All values of the tag so far
+// are a native histogram, and the figures of the row are gauges. The encoded rows can be
+// concatenated into one request, whose body Snappy makes. Remote is an [output.RowWriter].
 //
 // [remote-write 1.0]: https://prometheus.io/docs/specs/prw/remote_write_spec/
 type Remote struct {
 	totals
 	w   io.Writer
-	row []byte
+	row []byte // memory of the encoded row
 }
 
-// NewRemote returns a Remote that writes each row to w by one Write.
+// NewRemote returns a Remote that writes each row to w with one Write.
 func NewRemote(w io.Writer, o Options) *Remote {
 	return &Remote{totals: newTotals(o, "receivers"), w: w}
 }
 
-// Snappy returns the body of a request with these rows.
+// Snappy returns the body of a request with encoded rows.
 func Snappy(rows []byte) []byte { return snappy.Encode(nil, rows) }
 
-// The numbers of the fields of the messages, from prometheus/prompb.
+// Numbers of the fields of messages, from prometheus/prompb.
 const (
 	requestSeries = 1 // in WriteRequest
 
@@ -61,16 +61,16 @@ const (
 	spanLength = 2
 )
 
-// Close does nothing.
+// Close returns nil: nothing follows the last row.
 func (r *Remote) Close() error { return nil }
 
-// Late adds to the total of a tag, which its next row shows.
-func (r *Remote) Late(tag []byte, factor float64, h *histogram.Histogram) error {
+// AddTotal adds counts to the total of a tag. The next row of the tag shows them.
+func (r *Remote) AddTotal(tag []byte, factor float64, h *histogram.Histogram) error {
 	_, err := r.add(tag, factor, h)
 	return err
 }
 
-// Row writes the counts of a row. If only its total may be shown, it has no figures of its own.
+// Row writes the total and the figures of a row. If the row has only totals, there are no figures.
 func (r *Remote) Row(row *output.Row) error {
 	tag := row.Tag
 	end := row.End
@@ -81,19 +81,20 @@ func (r *Remote) Row(row *output.Row) error {
 	}
 	o := &r.options
 	r.row = r.row[:0]
-	r.series(tag, o.Metric, "", seriesHistograms, nativeMessage(t.native(r.counts(t)), end))
+	r.appendSeries(tag, o.Metric, "", seriesHistograms, nativeMessage(t.native(r.counts(t)), end))
 	if !row.TotalsOnly && h.TotalCount() > 0 {
 		for _, p := range o.Percentiles {
-			r.series(tag, o.Metric+"_window", strconv.FormatFloat(p, 'f', -1, 64), seriesSamples, sampleMessage(t.of(h.Float(h.ValueAtPercentile(p))), end))
+			r.appendSeries(tag, o.Metric+"_window", strconv.FormatFloat(p, 'f', -1, 64), seriesSamples, sampleMessage(t.converted(h.Float(h.ValueAtPercentile(p))), end))
 		}
-		r.series(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(t.of(h.Float(h.Max())), end))
+		r.appendSeries(tag, o.Metric+"_window_max", "", seriesSamples, sampleMessage(t.converted(h.Float(h.Max())), end))
 	}
 	_, err = r.w.Write(r.row)
 	return err
 }
 
-// series appends a series with one point. Labels are in order of their names.
-func (r *Remote) series(tag []byte, metric, percentile string, field protowire.Number, point []byte) {
+// appendSeries appends a series with one point to the encoded row. The point is the content of a
+// field of the series. Labels are in the order of their names.
+func (r *Remote) appendSeries(tag []byte, metric, percentile string, field protowire.Number, point []byte) {
 	var series []byte
 	label := func(name, value string) {
 		var pair []byte

@@ -22,39 +22,40 @@ import (
 	"hdrkit/tags"
 )
 
-// A Collector answers scrapes, and says how the command itself does. It is safe for concurrent use.
+// A Collector answers scrapes of Prometheus, with values and with metrics of the command itself. It
+// is safe for concurrent use.
 type Collector struct {
-	mu      sync.Mutex
-	inputs  func() []live.Progress // nil before the logs are followed
-	full    func() []string        // the outputs whose disks are full, nil before
-	senders []Sender
-	totals  totals
-	window  int64              // the end of the last complete window
-	current map[string]figures // of the tags in it
-	asked   time.Time          // when the last scrape came
-	shown   time.Time          // when the last one came that was answered
-	between time.Duration      // the last two scrapes
+	mu             sync.Mutex
+	inputs         func() []live.Progress // returns the progress of inputs, nil before the logs are followed
+	full           func() []string        // returns the outputs whose disks are full, nil before the logs are followed
+	senders        []Sender
+	totals         totals
+	window         int64              // end of the last complete window
+	current        map[string]figures // figures of the tags in this window
+	lastAsked      time.Time          // when the last scrape came
+	lastAnswered   time.Time          // when the last scrape came that was answered completely
+	scrapeInterval time.Duration      // between the last two scrapes
 }
 
-// figures are what a tag has in the last complete window, in printed units.
+// figures are those of a tag in the last complete window, in the unit of the metrics.
 type figures struct {
 	percentiles []float64
 	max         float64
 }
 
-// A Sender is a pusher to an address.
+// A Sender is a pusher with its address.
 type Sender struct {
 	Address string
 	State   func() push.State
 }
 
-// NewCollector returns a collector.
+// NewCollector returns a collector without values.
 func NewCollector(o Options) *Collector {
 	return &Collector{totals: newTotals(o, "metrics"), current: make(map[string]figures)}
 }
 
-// Watch lets the collector ask how far the inputs are, which outputs have no room, and how the
-// senders do.
+// Watch sets the functions that return the progress of inputs and the outputs with full disks, and
+// the senders.
 func (c *Collector) Watch(inputs func() []live.Progress, full func() []string, senders ...Sender) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,8 +64,8 @@ func (c *Collector) Watch(inputs func() []live.Progress, full func() []string, s
 	c.senders = senders
 }
 
-// noRoom returns the outputs whose disks are full.
-func (c *Collector) noRoom() []string {
+// fullDisks returns the outputs whose disks are full.
+func (c *Collector) fullDisks() []string {
 	c.mu.Lock()
 	ask := c.full
 	c.mu.Unlock()
@@ -74,15 +75,16 @@ func (c *Collector) noRoom() []string {
 	return ask()
 }
 
-// SetMetric sets the name of the histogram and how to print its values, which their unit decides.
+// SetMetric sets the name of the histogram and the scale of its values. Both depend on the unit of
+// the values.
 func (c *Collector) SetMetric(name string, scale hdrlog.Scale) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.totals.options.Metric, c.totals.options.Scale = name, scale
 }
 
-// Window adds what a tag has in a window that is complete, which ends at end in milliseconds since
-// the epoch. Only the totals have what came late. The factor is that of [hdrlog.Scale.Times].
+// Window adds a row of a complete window, which ends at end in milliseconds since the epoch, or
+// late values, which count only in totals. The factor is that of [hdrlog.Scale.Times].
 func (c *Collector) Window(tag []byte, factor float64, end int64, late bool, h *histogram.Histogram) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,15 +99,15 @@ func (c *Collector) Window(tag []byte, factor float64, end int64, late bool, h *
 	if h.TotalCount() == 0 {
 		return nil
 	}
-	f := figures{max: t.of(h.Float(h.Max()))}
+	f := figures{max: t.converted(h.Float(h.Max()))}
 	for _, p := range c.totals.options.Percentiles {
-		f.percentiles = append(f.percentiles, t.of(h.Float(h.ValueAtPercentile(p))))
+		f.percentiles = append(f.percentiles, t.converted(h.Float(h.ValueAtPercentile(p))))
 	}
 	c.current[tags.Text(tag)] = f
 	return nil
 }
 
-// Handler returns what answers requests: /metrics, /healthz, which is also /-/healthy, and /readyz.
+// Handler returns a handler for /metrics, /healthz, /-/healthy and /readyz.
 func (c *Collector) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", c.metrics)
@@ -122,18 +124,18 @@ func (c *Collector) Handler() http.Handler {
 	return mux
 }
 
-// unready returns why the command cannot do its work at present, empty if it can.
+// unready returns why the command cannot work at present. It is empty if the command can.
 func (c *Collector) unready() string {
 	inputs, senders := c.watched()
 	if len(inputs) == 0 {
 		return "there is no log yet"
 	}
 	for _, in := range inputs {
-		if in.Unread != "" && !in.Copy { // what may be a copy waits for more text
+		if in.Unread != "" && !in.Copy { // a file that may be a copy waits for more text
 			return tags.Text([]byte(in.Name)) + " is not read: " + tags.Text([]byte(in.Unread))
 		}
 	}
-	for _, output := range c.noRoom() {
+	for _, output := range c.fullDisks() {
 		return "the disk of " + output + " is full"
 	}
 	for _, s := range senders {
@@ -144,7 +146,7 @@ func (c *Collector) unready() string {
 	return ""
 }
 
-// watched returns how the inputs are, and the senders.
+// watched returns the progress of the inputs, and the senders.
 func (c *Collector) watched() (inputs []live.Progress, senders []Sender) {
 	c.mu.Lock()
 	ask, senders := c.inputs, c.senders
@@ -155,33 +157,34 @@ func (c *Collector) watched() (inputs []live.Progress, senders []Sender) {
 	return inputs, senders
 }
 
-// formats are those of answers. Others of protocol buffers are for people.
+// formats are the formats of answers. The formats of protocol buffers for people are left out.
 var formats = slices.DeleteFunc(expfmt.DefaultOpenMetricsAcceptedFormats(), func(f expfmt.Format) bool {
 	return f.FormatType() == expfmt.TypeProtoText || f.FormatType() == expfmt.TypeProtoCompact
 })
 
-// metrics answers a scrape. An answer that is cut short is an error for who reads it.
+// metrics answers a scrape. If that fails, it aborts the connection, so that the scraper does not
+// take a part for the whole.
 func (c *Collector) metrics(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	format := expfmt.NegotiateAccept(r.Header, formats...)
 	w.Header().Set("Content-Type", string(format))
 	err := c.write(newAnswer(w, format), now)
 	if err == nil {
-		err = http.NewResponseController(w).Flush() // before the end, which may come at once
+		err = http.NewResponseController(w).Flush() // the command may end at once after this answer
 	}
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now.After(c.shown) {
-		c.shown = now
+	if now.After(c.lastAnswered) {
+		c.lastAnswered = now
 	}
 }
 
-// write writes the answer to a scrape that comes now.
+// write writes the answer to a scrape that comes at now.
 func (c *Collector) write(a *answer, now time.Time) error {
-	for _, f := range append(c.values(now, a.native()), c.ofCollector()...) {
+	for _, f := range append(c.values(now, a.native()), c.ownMetrics()...) {
 		if err := a.family(f); err != nil {
 			return err
 		}
@@ -189,11 +192,11 @@ func (c *Collector) write(a *answer, now time.Time) error {
 	return a.end()
 }
 
-// LastScrape waits for a scrape that shows all there is: twice the time between the last two
-// scrapes, for least at least, but no longer than most.
+// LastScrape waits for a scrape that shows all values. It waits at most twice the time between the
+// last two scrapes, but at least least and at most most.
 func (c *Collector) LastScrape(least, most time.Duration) {
 	c.mu.Lock()
-	between, start := c.between, time.Now()
+	between, start := c.scrapeInterval, time.Now()
 	c.mu.Unlock()
 	if between == 0 {
 		return
@@ -201,20 +204,21 @@ func (c *Collector) LastScrape(least, most time.Duration) {
 	end := start.Add(min(max(2*between, least), most))
 	for shown := start; !shown.After(start) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		c.mu.Lock()
-		shown = c.shown
+		shown = c.lastAnswered
 		c.mu.Unlock()
 	}
 }
 
-// values returns the metrics of all tags, for a scrape that comes now. The percentiles of the last
-// window are gauges: a summary has a count and a sum beside them, which are those since the start.
-// Windows do not wait for all tags of a scrape.
+// values returns the metrics of all tags for a scrape that comes at now. The percentiles of the
+// last window are gauges, not a summary: the count and the sum of a summary would be those since
+// the start. The lock is not held while an answer is written, so that a scrape with many tags does
+// not stop windows.
 func (c *Collector) values(now time.Time, native bool) []family {
 	c.mu.Lock()
-	if !c.asked.IsZero() {
-		c.between = max(now.Sub(c.asked), 1)
+	if !c.lastAsked.IsZero() {
+		c.scrapeInterval = max(now.Sub(c.lastAsked), 1)
 	}
-	c.asked = now
+	c.lastAsked = now
 	o := c.totals.options
 	keys := slices.Sorted(maps.Keys(c.totals.tags))
 	c.mu.Unlock()
@@ -258,7 +262,8 @@ func (c *Collector) values(now time.Time, native bool) []family {
 	}
 }
 
-// each iterates over metrics of all tags, which are made while nothing changes.
+// each iterates over the metrics of all tags. It holds the lock only while it makes the metrics of
+// one tag.
 func (c *Collector) each(keys []string, metrics func(key string) []*dto.Metric) iter.Seq[*dto.Metric] {
 	return func(yield func(*dto.Metric) bool) {
 		for _, key := range keys {
@@ -278,7 +283,7 @@ func (c *Collector) each(keys []string, metrics func(key string) []*dto.Metric) 
 func (c *Collector) histogram(t *total, native bool) *dto.Histogram {
 	all := c.totals.counts(t)
 	if !native {
-		return &dto.Histogram{SampleCount: proto.Uint64(uint64(all.TotalCount())), SampleSum: proto.Float64(t.of(t.sum)), Bucket: classic(all, t.of)}
+		return &dto.Histogram{SampleCount: proto.Uint64(uint64(all.TotalCount())), SampleSum: proto.Float64(t.converted(t.sum)), Bucket: classic(all, t.converted)}
 	}
 	h := t.native(all)
 	if len(h.PositiveSpan) == 0 { // Prometheus recognizes a native histogram by a span
@@ -287,9 +292,10 @@ func (c *Collector) histogram(t *total, native bool) *dto.Histogram {
 	return h
 }
 
-// classic returns buckets, but not the last, which has no bound. Their bounds are next to powers of
-// two, because a slot ends there at any precision: a power of two minus 1, up to 2^42-1, or for
-// doubles the numbers just below the powers of two from 2^-20 to 2^22.
+// classic returns classic buckets without the last one, which has no bound. Their bounds are next
+// to powers of two, because at each precision a slot ends there. For integers, the bounds are a
+// power of two minus 1, up to 2^42-1. For doubles, they are the numbers just below the powers of
+// two from 2^-20 to 2^22.
 func classic(h *histogram.Histogram, of func(v float64) float64) (all []*dto.Bucket) {
 	boundOf := func(n int) float64 {
 		if h.Double() {
@@ -319,8 +325,8 @@ func classic(h *histogram.Histogram, of func(v float64) float64) (all []*dto.Buc
 	return all
 }
 
-// ofCollector returns the metrics of the command itself.
-func (c *Collector) ofCollector() []family {
+// ownMetrics returns the metrics of the command itself.
+func (c *Collector) ownMetrics() []family {
 	var all families
 	inputs, senders := c.watched()
 	now := time.Now()
@@ -355,7 +361,7 @@ func (c *Collector) ofCollector() []family {
 	if window != 0 {
 		all.gauge("hdrkit_window_age_seconds", "Time since the end of the last complete window.", age(window), nil)
 	}
-	for _, output := range c.noRoom() {
+	for _, output := range c.fullDisks() {
 		all.gauge("hdrkit_disk_full", "1 for an output whose disk is full: what it does not take waits in memory.", 1, pair("output", output))
 	}
 	for _, sender := range senders {

@@ -1,8 +1,9 @@
-// Package push sends encoded rows to an HTTP receiver in batches. It repeats what the receiver
-// could not take. While the receiver is away, the caller waits, or rows wait up to a bound.
+// Package push sends encoded rows to an HTTP receiver in batches. It sends a batch again if the
+// receiver could not take it. While the receiver is away, rows wait in memory up to a limit, or the
+// caller waits.
 //
-// A receiver may repeat in its answer what it got. So no message has a byte of an answer if the
-// request holds a secret: messages have the status code and the name of the receiver then.
+// A receiver may repeat parts of the request in its answer. If the request has a secret, messages
+// do not quote answers. They have only the status code and the name of the receiver then.
 package push
 
 import (
@@ -26,57 +27,60 @@ import (
 	"hdrkit/internal/base/ledger"
 )
 
-// Limits of a batch: it is sent when it has as many rows or bytes, or when the pusher is flushed.
+// A batch is sent when it has batchRows rows or batchBytes bytes, or when the pusher is flushed.
 const (
 	batchRows  = 5000
 	batchBytes = 4 << 20
 )
 
-// Pauses before a batch is sent again. They double from the first to the longest.
+// Pauses before a batch is sent again. Each pause is twice the one before, up to the longest.
 const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 30 * time.Second
 )
 
-// ErrGivenUp is the error for a row after [Pusher.GiveUp].
+// ErrGivenUp is the error of [Pusher.Write] after [Pusher.GiveUp].
 var ErrGivenUp = errors.New("nothing more is sent")
 
-// timeout is the time that one request may take. Tests have more.
+// timeout is the time for one request. Tests make it longer.
 var timeout = 30 * time.Second
 
-// Options say where to send rows, and how.
+// Options say where and how to send rows.
 type Options struct {
 	URL *url.URL
-	// Header has the fields that every request has.
+	// Header has fields that every request gets.
 	Header http.Header
-	// Encode, if set, makes a body of the rows of a batch, which follow one another without a gap.
+	// Encode, if set, makes the body of a request from the concatenated rows of a batch.
 	Encode func(rows []byte) []byte
-	// Rejected, if set, reads the answer of a receiver that accepts a request: how many rows it has
-	// left out all the same, and why.
+	// Rejected, if set, decodes the answer of a receiver that accepted a request: how many rows it
+	// has left out all the same, and why.
 	Rejected func(answer []byte) (rows int, why string)
-	// Had, if set, reports whether the answer to a request that is refused says that the receiver
-	// has newer rows, so it may have these. Rows of an earlier run are no loss then.
+	// Had, if set, reports whether an answer that refuses a request says that the receiver has
+	// newer rows. Then it may already have rows that an earlier run has sent, and their refusal is
+	// no loss.
 	Had func(answer []byte) bool
-	// Patient says that rows are sent again after 401, 403, 404, 405 and redirects, as after 503: a
-	// receiver that runs for long may lose a token, its database or its address for some time.
+	// Patient says to send rows again after the statuses 401, 403, 404, 405 and redirects, as after
+	// 503. A receiver that runs for long may lose a token, its database or its address for some
+	// time.
 	Patient bool
-	// Room, if set, is for the rows that wait for the receiver: if there is none, or others need
-	// the memory, the oldest are dropped. Otherwise [Pusher.Write] waits.
+	// Room, if set, limits the rows that wait for the receiver. Beyond the limit, or if others need
+	// the memory, the oldest rows are dropped. Without a room, [Pusher.Write] waits.
 	Room *Room
-	// Notice, if set, receives what a person should know. It is called from another goroutine.
+	// Notice, if set, receives messages for a person. Another goroutine calls it.
 	Notice func(text string)
 
 	pause time.Duration // set by tests
 }
 
 const (
-	// rowBytes is about what a row takes beside its text.
+	// rowBytes is the memory of a row without its text.
 	rowBytes = 48
-	// leastShare is the part of the room that each receiver has, however much the others take.
+	// A receiver may always use one of leastShare parts of the room, however much the others use.
 	leastShare = 16
 )
 
-// A Room is for the rows that wait for several receivers. It is safe for concurrent use.
+// A Room limits the memory of the rows that wait for several receivers. It is safe for concurrent
+// use.
 type Room struct {
 	most    int
 	used    atomic.Int64
@@ -86,17 +90,17 @@ type Room struct {
 	pushers []*Pusher
 }
 
-// NewRoom returns room for so many bytes, which an account is charged for as they are used. Rows
-// give way to other accounts.
+// NewRoom returns room for a number of bytes. The account is charged for the bytes in use. When
+// other accounts need memory, the oldest rows are dropped.
 func NewRoom(bytes int, account *ledger.Account) *Room {
 	r := &Room{most: bytes, account: account}
-	account.GiveWay(r.give)
+	account.GiveWay(r.release)
 	return r
 }
 
-// take takes room for rows, or gives it back if bytes are negative. It returns how many bytes are
-// too many.
-func (r *Room) take(rows, bytes int) (over int) {
+// reserve reserves memory for rows, or releases it if the numbers are negative. It returns by how
+// many bytes the limit is exceeded.
+func (r *Room) reserve(rows, bytes int) (over int) {
 	if r == nil {
 		return 0
 	}
@@ -108,7 +112,7 @@ func (r *Room) take(rows, bytes int) (over int) {
 	return over
 }
 
-// join adds a pusher, whose rows have room.
+// join adds a pusher whose rows use the room.
 func (r *Room) join(p *Pusher) {
 	if r == nil {
 		return
@@ -118,9 +122,9 @@ func (r *Room) join(p *Pusher) {
 	r.pushers = append(r.pushers, p)
 }
 
-// give drops rows of the receivers for which most wait, until so many bytes are free or only those
-// wait that are on their way.
-func (r *Room) give(bytes int) {
+// release drops rows of the receivers with the most waiting rows, until a number of bytes are free.
+// Rows in a request that is under way stay.
+func (r *Room) release(bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for bytes > 0 {
@@ -138,11 +142,11 @@ func (r *Room) give(bytes int) {
 	}
 }
 
-// OTLP begins the scheme of the address of a receiver of OpenTelemetry, as in otlp+http.
+// OTLP is the beginning of the scheme of a receiver of OpenTelemetry, as in otlp+http.
 const OTLP = "otlp+"
 
-// ParseURL checks the address of a receiver. Credentials do not belong there: a command line is no
-// secret.
+// ParseURL parses and checks the address of a receiver. It refuses addresses with credentials,
+// because other users can read a command line.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text) // its error repeats the text, which may hold a secret
 	switch {
@@ -162,10 +166,11 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// noSecrets are the parameters of receivers whose values are no secrets.
+// noSecrets are the query parameters of receivers that are not secret.
 var noSecrets = []string{"bucket", "consistency", "db", "org", "orgID", "precision", "rp"}
 
-// Key returns an address without what may be a secret, which tells receivers apart.
+// Key returns an address without parts that may be secret. It identifies the receiver in messages
+// and in a state.
 func Key(u *url.URL) string {
 	public := *u
 	public.User, public.Fragment = nil, ""
@@ -179,8 +184,9 @@ func Key(u *url.URL) string {
 	return public.String()
 }
 
-// secret reports whether a request may hold a secret: a token, or a parameter that nobody knows.
-func (o *Options) secret() bool {
+// hasSecret reports whether requests may have a secret: an Authorization field, or an unknown query
+// parameter.
+func (o *Options) hasSecret() bool {
 	if o.Header.Get("Authorization") != "" {
 		return true
 	}
@@ -193,96 +199,99 @@ func (o *Options) secret() bool {
 	return err != nil
 }
 
-// A Pusher sends rows.
+// A Pusher sends rows to one receiver.
 type Pusher struct {
-	options  Options
-	client   http.Client
-	secret   bool            // requests may hold a secret
-	context  context.Context // ends when the pusher drops unsent rows
-	giveUp   context.CancelFunc
-	ended    chan struct{} // the sender has returned
-	refusals refusals      // of the goroutine that sends
+	options   Options
+	client    http.Client
+	hasSecret bool            // requests may have a secret
+	context   context.Context // is cancelled when the pusher gives up
+	giveUp    context.CancelFunc
+	ended     chan struct{} // closed when the sending goroutine has returned
+	refusals  refusals      // only for the sending goroutine
 
-	mu      sync.Mutex
-	changed sync.Cond
-	queue   queue
-	closing bool
-	state   State
-	dropped int64 // rows since the receiver is away
+	mu          sync.Mutex
+	changed     sync.Cond
+	queue       queue
+	closing     bool
+	state       State
+	droppedAway int64 // rows since the receiver is away
 }
 
 // A queue has the rows that wait, the oldest first.
 type queue struct {
-	rows    [][]byte
-	bytes   int      // of them
-	again   int      // how many of them are of an earlier run, which may have sent them
-	sending [][]byte // rows that are on their way
-	ripe    bool     // the rows should be sent, although they are no full batch
+	rows       [][]byte
+	bytes      int      // of rows
+	againCount int      // number of first rows that an earlier run may have sent
+	sending    [][]byte // rows of the request that is under way
+	isFlushed  bool     // send the rows although the batch is not full
 }
 
-// full reports whether a batch should be sent, although nobody flushes it.
-func (q *queue) full() bool { return len(q.rows) >= batchRows || q.bytes >= batchBytes }
+// isFull reports whether a batch should be sent without a flush.
+func (q *queue) isFull() bool { return len(q.rows) >= batchRows || q.bytes >= batchBytes }
 
-// size is about what the rows take that are not on their way.
+// size returns about how many bytes the rows take that are not under way.
 func (q *queue) size() int { return q.bytes + len(q.rows)*rowBytes }
 
-// add adds a row. Those of an earlier run come first.
+// add adds a row. An earlier run may have sent the row if again is set. Such rows come before all
+// others.
 func (q *queue) add(row []byte, again bool) {
 	q.rows = append(q.rows, bytes.Clone(row))
 	q.bytes += len(row)
 	if again {
-		q.again = len(q.rows)
+		q.againCount = len(q.rows)
 	}
 }
 
-// remove removes the oldest rows, and returns them.
+// remove removes the oldest n rows, and returns them with the size of their text.
 func (q *queue) remove(n int) (rows [][]byte, size int) {
 	rows, q.rows = q.rows[:n:n], q.rows[n:]
 	for _, row := range rows {
 		size += len(row)
 	}
 	q.bytes -= size
-	q.again = max(q.again-n, 0)
+	q.againCount = max(q.againCount-n, 0)
 	return rows, size
 }
 
-// next begins to send a batch. Its rows are all of an earlier run, or none is.
+// next moves the rows of the next batch to sending. An earlier run may have sent all of these rows,
+// or none.
 func (q *queue) next() (size int, again bool) {
-	again = q.again > 0
+	again = q.againCount > 0
 	most := min(len(q.rows), batchRows)
 	if again {
-		most = min(most, q.again)
+		most = min(most, q.againCount)
 	}
 	n := 0
 	for batch := 0; n < most && batch < batchBytes; n++ {
 		batch += len(q.rows[n])
 	}
 	q.sending, size = q.remove(n)
-	q.ripe = q.ripe && len(q.rows) > 0
+	q.isFlushed = q.isFlushed && len(q.rows) > 0
 	return size, again
 }
 
 // refusals count the rows that a receiver refuses.
 type refusals struct {
-	alone  int   // those refused one by one since a request was last accepted
-	unsaid int64 // those of which no message tells yet
-	said   time.Time
+	alone       int       // rows refused one by one since a request was last accepted
+	unreported  int64     // refused rows that no message has counted yet
+	lastMessage time.Time // when the last message came
 }
 
-// A State says how a pusher does.
+// A State says how many rows a pusher has sent, and whether the receiver takes rows.
 type State struct {
-	// Sent, Refused and Waiting are the numbers of rows that the receiver has taken, that it has
-	// refused, or that were in one request with such a row, and that are still to be sent.
+	// Sent is the number of rows that the receiver has taken. Refused is the number of rows that it
+	// has refused, or that were in a request with such a row. Waiting is the number of rows that
+	// are still to be sent.
 	Sent, Refused, Waiting int64
-	// Dropped is the number of rows for which there was no room.
+	// Dropped is the number of rows that were dropped because there was no room.
 	Dropped int64
 	// LastSuccess is when the receiver last took rows.
 	LastSuccess time.Time
-	// Away is set while the receiver does not take rows.
+	// Away says that the receiver does not take rows at present.
 	Away bool
 }
 
-// State returns how the pusher does. It is safe for concurrent use.
+// State returns the state of the pusher. It is safe for concurrent use.
 func (p *Pusher) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -291,15 +300,15 @@ func (p *Pusher) State() State {
 	return s
 }
 
-// A batch that is refused is divided down to one row. If mostAlone rows in a row are refused one by
-// one, the receiver probably refuses all: the parts are then as large as 1/mostParts of the batch,
-// until the receiver takes one.
+// A refused batch is divided, down to single rows, to find the rows that the receiver refuses.
+// After mostAlone refused single rows in succession, the receiver probably refuses everything. Then
+// a batch is divided into at most mostParts parts, until the receiver takes a part.
 const (
 	mostAlone = 200
 	mostParts = 128
 )
 
-// quiet is the time between two messages about rows that were refused.
+// quiet is the shortest time between two messages about refused rows.
 const quiet = time.Minute
 
 // New starts a pusher. Close it to send the last rows.
@@ -310,7 +319,7 @@ func New(o Options) *Pusher {
 	if o.pause == 0 {
 		o.pause = firstPause
 	}
-	p := &Pusher{options: o, secret: o.secret(), ended: make(chan struct{})}
+	p := &Pusher{options: o, hasSecret: o.hasSecret(), ended: make(chan struct{})}
 	p.changed.L = &p.mu
 	p.client = http.Client{
 		// Its own connections: others may close those of the default transport at any time.
@@ -325,83 +334,83 @@ func New(o Options) *Pusher {
 	return p
 }
 
-// Write adds one row, encoded. Without [Options.Room] it waits while the batch before is on its way
-// and the next one is full. Its error is the one of a pusher that was given up.
+// Write adds an encoded row. Without [Options.Room], it waits while one batch is under way and the
+// next one is full. The only error is [ErrGivenUp].
 func (p *Pusher) Write(row []byte) (int, error) { return p.add(row, false) }
 
-// Again adds a row that an earlier run may have sent, before all others.
+// Again adds a row that an earlier run may have sent. Call Again before all calls of Write.
 func (p *Pusher) Again(row []byte) (int, error) { return p.add(row, true) }
 
 func (p *Pusher) add(row []byte, again bool) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.options.Room == nil && p.queue.full() && p.context.Err() == nil {
+	for p.options.Room == nil && p.queue.isFull() && p.context.Err() == nil {
 		p.changed.Wait()
 	}
 	if p.context.Err() != nil {
 		return 0, ErrGivenUp
 	}
 	p.queue.add(row, again)
-	if over := p.options.Room.take(1, len(row)); over > 0 {
+	if over := p.options.Room.reserve(1, len(row)); over > 0 {
 		p.dropRows(min(over, p.queue.size()-p.options.Room.most/leastShare))
 	}
-	if p.queue.full() {
+	if p.queue.isFull() {
 		p.changed.Broadcast()
 	}
 	return len(row), nil
 }
 
-// dropRows drops the oldest rows until so many bytes are free or none is left, and returns how many
-// bytes are. The caller has the lock.
+// dropRows drops the oldest rows until a number of bytes are free, or no row is left. It returns
+// how many bytes are free. The lock is held.
 func (p *Pusher) dropRows(bytes int) (free int) {
 	n := 0
 	for ; n < len(p.queue.rows) && free < bytes; n++ {
 		free += len(p.queue.rows[n]) + rowBytes
 	}
-	if n > 0 && p.dropped == 0 {
+	if n > 0 && p.droppedAway == 0 {
 		p.options.Notice(fmt.Sprintf("%s wait for the receiver, and there is no room for more; the oldest are dropped", count(int64(len(p.queue.rows)), "row")))
 	}
 	rows, size := p.queue.remove(n)
-	clear(rows) // the queue has them until it grows
-	p.options.Room.take(-n, -size)
-	p.dropped += int64(n)
+	clear(rows) // frees the text: the array stays in use by the queue
+	p.options.Room.reserve(-n, -size)
+	p.droppedAway += int64(n)
 	p.state.Dropped += int64(n)
 	return free
 }
 
-// drop drops the oldest rows, as dropRows does.
+// drop is dropRows without the lock.
 func (p *Pusher) drop(bytes int) (free int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dropRows(bytes)
 }
 
-// size is about what the rows take that are not on their way.
+// size returns about how many bytes the rows take that are not under way.
 func (p *Pusher) size() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.queue.size()
 }
 
-// Flush sends the rows so far when the batch before has arrived. The error is nil.
+// Flush sends the rows so far, as soon as the request under way has ended. The error is always nil.
 func (p *Pusher) Flush() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.queue.ripe = len(p.queue.rows) > 0
+	p.queue.isFlushed = len(p.queue.rows) > 0
 	p.changed.Broadcast()
 	return nil
 }
 
-// Close sends the rows that are left, and waits until the receiver has them or GiveUp is called.
-// The rows that wait afterwards were not sent.
+// Close sends the remaining rows, and waits until the receiver has them or GiveUp is called. In the
+// result, Waiting is the number of rows that were not sent.
 func (p *Pusher) Close() State {
 	p.mu.Lock()
 	p.closing = true
 	p.changed.Broadcast()
 	p.mu.Unlock()
 	<-p.ended
-	if p.refusals.unsaid > 0 {
-		p.options.Notice(fmt.Sprintf("the receiver refused %s since then", count(p.refusals.unsaid, "row")))
+	if p.refusals.unreported > 0 {
+		p.options.Notice(fmt.Sprintf("the receiver refused %s since then", count(p.refusals.unreported, "row")))
 	}
 	p.giveUp()
 	p.client.CloseIdleConnections()
@@ -416,12 +425,12 @@ func (p *Pusher) GiveUp() {
 	p.changed.Broadcast()
 }
 
-// run sends batches until the pusher is closed or given up.
+// run sends batches until the pusher is closed or gives up.
 func (p *Pusher) run() {
 	defer close(p.ended)
 	for {
 		p.mu.Lock()
-		for !p.queue.full() && !p.queue.ripe && !p.closing && p.context.Err() == nil {
+		for !p.queue.isFull() && !p.queue.isFlushed && !p.closing && p.context.Err() == nil {
 			p.changed.Wait()
 		}
 		if len(p.queue.rows) == 0 && p.closing || p.context.Err() != nil {
@@ -434,37 +443,39 @@ func (p *Pusher) run() {
 		p.mu.Unlock()
 
 		refused, why := p.deliver(rows, 1+len(rows)/mostParts, again)
-		p.sayRefused(refused, why)
+		p.reportRefused(refused, why)
 		p.mu.Lock()
-		p.options.Room.take(-len(rows), -size)
+		p.options.Room.reserve(-len(rows), -size)
 		if p.context.Err() == nil {
 			p.state.Refused += int64(refused)
 			p.state.Sent += int64(len(rows) - refused)
 			p.queue.sending = nil
-			clear(rows) // the queue has them until it grows
+			clear(rows) // frees the text: the array stays in use by the queue
 		}
 		p.mu.Unlock()
 	}
 }
 
-// sayRefused says once a minute how many rows were refused, and why the last of them were.
-func (p *Pusher) sayRefused(rows int, why error) {
+// reportRefused prints at most one message a minute: how many rows were refused since the last
+// message, and why the last of them were.
+func (p *Pusher) reportRefused(rows int, why error) {
 	r := &p.refusals
-	r.unsaid += int64(rows)
-	if rows == 0 || time.Since(r.said) < quiet {
+	r.unreported += int64(rows)
+	if rows == 0 || time.Since(r.lastMessage) < quiet {
 		return
 	}
-	p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(r.unsaid, "row"), why))
-	r.unsaid = 0
-	r.said = time.Now()
+	p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(r.unreported, "row"), why))
+	r.unreported = 0
+	r.lastMessage = time.Now()
 }
 
-// deliver sends rows until the receiver has taken or refused all of them, and returns how many it
-// refused, and why. Rows that are refused are divided, so that one does not cost the others. The
-// parts are sent in order, since a newer row makes others of its series too old. Part is the size
-// of parts if all rows are refused. What a receiver has of rows again, which it may have, is no
-// loss.
-func (p *Pusher) deliver(rows [][]byte, part int, again bool) (refused int, why error) {
+// deliver sends rows until the receiver has taken or refused all of them. It returns how many rows
+// were refused, and why. It divides refused rows, so that one bad row does not cost the others. It
+// sends the parts in order, since a newer row makes the receiver refuse older rows of the same
+// series. Parts of partRows rows are not divided further if the receiver seems to refuse
+// everything. If again is set, the receiver may already have the rows; then a refusal because of
+// newer rows does not count.
+func (p *Pusher) deliver(rows [][]byte, partRows int, again bool) (refused int, why error) {
 	refused, why = p.send(rows)
 	var refusal refusal
 	errors.As(why, &refusal)
@@ -479,17 +490,17 @@ func (p *Pusher) deliver(rows [][]byte, part int, again bool) (refused int, why 
 	case len(rows) == 1:
 		p.refusals.alone++
 		return 1, why
-	case p.refusals.alone >= mostAlone && len(rows) <= part && !refusal.had:
+	case p.refusals.alone >= mostAlone && len(rows) <= partRows && !refusal.had:
 		return refused, why
 	}
-	refused, why = p.deliver(rows[:len(rows)/2], part, again)
-	if more, err := p.deliver(rows[len(rows)/2:], part, again); more > 0 {
+	refused, why = p.deliver(rows[:len(rows)/2], partRows, again)
+	if more, err := p.deliver(rows[len(rows)/2:], partRows, again); more > 0 {
 		return refused + more, err
 	}
 	return refused, why
 }
 
-// send sends rows until the receiver takes or refuses them, as a whole or in part.
+// send sends rows in one request, again and again until the receiver takes or refuses them.
 func (p *Pusher) send(rows [][]byte) (refused int, why error) {
 	body := bytes.Join(rows, nil)
 	if p.options.Encode != nil {
@@ -530,8 +541,8 @@ func (p *Pusher) send(rows [][]byte) (refused int, why error) {
 	}
 }
 
-// answered notes that the receiver answers, and whether it has taken rows. If it was away, a
-// message says that it is back, and what was dropped meanwhile.
+// answered records that the receiver has answered, and whether it has taken rows. If it was away, a
+// message says that it is back, and how many rows were dropped meanwhile.
 func (p *Pusher) answered(taken bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -543,28 +554,28 @@ func (p *Pusher) answered(taken bool) {
 	}
 	p.state.Away = false
 	text := "the receiver is back"
-	if p.dropped > 0 {
-		text += fmt.Sprintf("; %s had no room and are lost", count(p.dropped, "row"))
+	if p.droppedAway > 0 {
+		text += fmt.Sprintf("; %s had no room and are lost", count(p.droppedAway, "row"))
 	}
-	p.dropped = 0
+	p.droppedAway = 0
 	p.options.Notice(text)
 }
 
-// A refusal is an answer after which the same request makes no sense.
+// A refusal is an answer after which the same request need not be sent again.
 type refusal struct {
 	error
-	rows bool // some rows are the cause
-	had  bool // the receiver has newer ones
+	rows bool // some rows are the cause, so that parts of the request may be accepted
+	had  bool // the receiver has newer rows
 }
 
-// An outcome is what became of a request.
+// An outcome is the result of a request.
 type outcome struct {
-	final      bool          // the receiver has answered, and the request is over
-	rejected   int           // rows that it left out although it accepted the request
-	retryAfter time.Duration // the time that it asks to wait, 0 if it does not say
+	final      bool          // do not send the request again
+	rejected   int           // number of rows that the receiver left out although it accepted the request
+	retryAfter time.Duration // how long the receiver asks to wait, 0 if it does not say
 }
 
-// post sends one request. The error of a final outcome says why rows were refused.
+// post sends one request. If the outcome is final, the error says why rows were refused.
 func (p *Pusher) post(body []byte) (outcome, error) {
 	request, err := http.NewRequestWithContext(p.context, http.MethodPost, p.options.URL.String(), bytes.NewReader(body))
 	if err != nil {
@@ -576,12 +587,12 @@ func (p *Pusher) post(body []byte) (outcome, error) {
 		return outcome{}, p.printableError(err)
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusSwitchingProtocols { // the body is the connection, which has no timeout
+	if answer.StatusCode == http.StatusSwitchingProtocols { // the body would be the connection, without a timeout
 		return outcome{}, fmt.Errorf("%s answers with another protocol: %d", p.options.URL.Host, answer.StatusCode)
 	}
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // of a longer one the number of rows cannot be read
-	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))    // so that the connection is used again
-	// The text in the answer's first line comes from the receiver, too.
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // a longer answer is cut off
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20))    // needed to use the connection again
+	// The text beside the status may quote the request, too, so it is not printed.
 	status := answer.StatusCode
 	err = errors.New(strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))))
 	rejected := 0
@@ -595,7 +606,7 @@ func (p *Pusher) post(body []byte) (outcome, error) {
 	}
 	had := p.options.Had != nil && p.options.Had(text)
 	message := printable(text[:min(len(text), 1000)])
-	if p.secret {
+	if p.hasSecret {
 		err = fmt.Errorf("%w from %s", err, p.options.URL.Host)
 	} else if message != "" {
 		err = fmt.Errorf("%w: %s", err, message)
@@ -603,15 +614,16 @@ func (p *Pusher) post(body []byte) (outcome, error) {
 	switch {
 	case status/100 == 2:
 		return outcome{final: true, rejected: rejected}, err
-	case p.passes(status):
+	case p.isTemporary(status):
 		return outcome{retryAfter: retryAfter(answer.Header.Get("Retry-After"))}, err
 	}
 	divides := status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge
 	return outcome{final: true}, refusal{err, divides, had}
 }
 
-// passes reports whether the receiver may take the same rows later.
-func (p *Pusher) passes(status int) bool {
+// isTemporary reports whether the receiver may take the same rows later, by the status of its
+// answer.
+func (p *Pusher) isTemporary(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusRequestTimeout:
 		return true
@@ -621,14 +633,14 @@ func (p *Pusher) passes(status int) bool {
 	return status/100 == 5 || status/100 == 3 && p.options.Patient
 }
 
-// printable returns the receiver's message on one line, without control characters.
+// printable returns a message of the receiver on one line, without control characters.
 func printable(text []byte) string {
 	message := strings.Join(strings.Fields(string(text)), " ")
 	return strings.TrimFunc(strconv.QuoteToGraphic(message), func(r rune) bool { return r == '"' })
 }
 
-// printableError returns an error of a request that may be printed. The URL itself may hold a
-// secret, and so may an error that quotes what the receiver has sent.
+// printableError returns an error that may be printed. The URL in the error of a request, and text
+// that the receiver has sent, may contain a secret.
 func (p *Pusher) printableError(err error) error {
 	var inURL *url.Error
 	if errors.As(err, &inURL) {
@@ -637,7 +649,7 @@ func (p *Pusher) printableError(err error) error {
 	var network *net.OpError
 	var timeout net.Error
 	switch {
-	case !p.secret, isCertificate(err), errors.As(err, &network), errors.As(err, &timeout) && timeout.Timeout():
+	case !p.hasSecret, isCertificate(err), errors.As(err, &network), errors.As(err, &timeout) && timeout.Timeout():
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s closed the connection", p.options.URL.Host)
@@ -645,14 +657,14 @@ func (p *Pusher) printableError(err error) error {
 	return fmt.Errorf("%s did not answer as HTTP says", p.options.URL.Host)
 }
 
-// isCertificate reports whether the receiver did not prove its name.
+// isCertificate reports whether the certificate of the receiver is not trusted.
 func isCertificate(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	return errors.As(err, &certificate)
 }
 
-// retryAfter reads the header field of that name: seconds, or a date. It waits at most a few
-// minutes.
+// retryAfter decodes the header field Retry-After, which has seconds or a date. It returns at most
+// 5 minutes.
 func retryAfter(text string) time.Duration {
 	var wait time.Duration
 	if seconds, err := strconv.Atoi(text); err == nil {

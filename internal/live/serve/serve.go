@@ -1,9 +1,8 @@
 // Package serve shows the page of package page in browsers while logs are written, by server-sent
 // events.
 //
-// Events are numbered, and all viewers read the same list of them, each at its own pace. So a
-// viewer that is slow or dead costs nobody else anything. One that falls behind the list gets all
-// data anew.
+// Events are numbered. All viewers read the same list of events, each at its own speed, so a slow
+// viewer does not slow down the others. A viewer that falls behind the list gets all data anew.
 package serve
 
 import (
@@ -20,34 +19,36 @@ import (
 	"hdrkit/internal/live/port"
 )
 
-// writeTime is the time that a viewer has to take a chunk. One that takes none is disconnected.
-// Tests have more.
+// writeTime is the time in which a viewer must take a chunk. Otherwise the server disconnects the
+// viewer. Tests make it longer.
 var writeTime = 20 * time.Second
 
 const (
 	chunk = 64 << 10
-	// mostEvents is the number of updates after which new viewers get them as one.
+	// mostEvents is the number of updates after which they become a part of the data for new
+	// viewers.
 	mostEvents = 600
-	// pulse is the time between two signs of life. The page in live.js waits for three of them.
+	// pulse is the time between two events that show that the server is alive. The page in live.js
+	// waits for three of them.
 	pulse = 5 * time.Second
-	// mostViewers is the number of requests that are answered at one time.
+	// mostViewers is the number of requests that the server answers at one time.
 	mostViewers = 200
 )
 
-// A Server is a page. The zero value has no data yet. It is safe for concurrent use.
+// A Server serves one page. The zero value has no data yet. A Server is safe for concurrent use.
 type Server struct {
-	// Status, if set, answers requests about the command itself.
+	// Status, if set, answers requests for metrics and for the health of the command.
 	Status http.Handler
 
-	mu    sync.Mutex
-	shell []byte        // the page
-	past  [][]byte      // what a new viewer gets: all data, and the updates since then
-	first int           // the number of the first event in past
-	news  chan struct{} // closed at the next event
-	ended bool
+	mu          sync.Mutex
+	shell       []byte        // the page without data
+	backlog     [][]byte      // events for a new viewer: all data, then the updates since
+	firstNumber int           // number of the first event in backlog
+	newEvent    chan struct{} // closed at the next event
+	ended       bool
 }
 
-// Show makes the server answer with a page, which gets its data from [Server.All].
+// Show sets the page. The page gets its data from [Server.All].
 func (s *Server) Show(d *page.Data) error {
 	var shell bytes.Buffer
 	err := page.Write(&shell, d)
@@ -57,7 +58,8 @@ func (s *Server) Show(d *page.Data) error {
 	return err
 }
 
-// All sends all data to viewers that connect later or fall behind, and to all others if it is new.
+// All sets the data for viewers that connect later or fall behind. If isNew is set, it also sends
+// the data to all other viewers.
 func (s *Server) All(d *page.Data, isNew bool) error {
 	e, err := encode("all", d)
 	if err != nil {
@@ -65,17 +67,17 @@ func (s *Server) All(d *page.Data, isNew bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.first += len(s.past)
+	s.firstNumber += len(s.backlog)
 	if !isNew {
-		s.first-- // the number of the last update, which the others have
+		s.firstNumber-- // the number of the last update, which the others have
 	}
-	s.past = [][]byte{e}
+	s.backlog = [][]byte{e}
 	s.wake()
 	return nil
 }
 
-// Update sends an update to each viewer. It reports whether there were so many since All that the
-// caller should call All with what viewers have.
+// Update sends an update to each viewer. It returns true if there were so many updates since the
+// last call of All that the caller should call All again.
 func (s *Server) Update(u *page.Update) (many bool, err error) {
 	e, err := encode("rows", u)
 	if err != nil {
@@ -83,37 +85,38 @@ func (s *Server) Update(u *page.Update) (many bool, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.past = append(s.past, e)
+	s.backlog = append(s.backlog, e)
 	s.wake()
-	return len(s.past) > mostEvents, nil
+	return len(s.backlog) > mostEvents, nil
 }
 
-// encode returns an event. Its data are one line.
+// encode returns an event whose data is v as JSON, on one line.
 func encode(kind string, v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data), err
 }
 
+// wake tells viewers that there are events. The lock is held.
 func (s *Server) wake() {
-	if s.news != nil {
-		close(s.news)
-		s.news = nil
+	if s.newEvent != nil {
+		close(s.newEvent)
+		s.newEvent = nil
 	}
 }
 
-// after returns the events from a number on, or all data if the server has no longer the event of
-// that number. News is closed when there are more.
+// after returns the events from a number on, or all data if the server does not keep the event of
+// that number any more. News is closed when there are further events.
 func (s *Server) after(number int) (events [][]byte, next int, news <-chan struct{}, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.news == nil {
-		s.news = make(chan struct{})
+	if s.newEvent == nil {
+		s.newEvent = make(chan struct{})
 	}
-	return s.past[max(number-s.first, 0):], s.first + len(s.past), s.news, s.ended
+	return s.backlog[max(number-s.firstNumber, 0):], s.firstNumber + len(s.backlog), s.newEvent, s.ended
 }
 
-// Start begins to answer requests, by the Start of a [port.Port]. Stop sends what viewers do not
-// have yet, and ends that.
+// Start starts answering requests. Listen is [port.Port.Start]. The result sends the remaining
+// events to viewers, and ends the answers.
 func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
@@ -141,7 +144,7 @@ func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
 	}
 }
 
-// admit passes on the requests of as many viewers as there may be.
+// admit passes on requests while there are fewer than mostViewers viewers.
 func admit(next http.Handler) http.Handler {
 	var viewers atomic.Int32
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -195,7 +198,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// write writes in chunks, for each of which the reader has time.
+// write writes a text in chunks. A viewer has writeTime for each chunk.
 func write(w http.ResponseWriter, text []byte) error {
 	control := http.NewResponseController(w)
 	for part := range slices.Chunk(text, chunk) {

@@ -265,8 +265,8 @@ func TestViewers(t *testing.T) {
 		if update(t, &s, to+1) {
 			must(t, s.All(dataOf(fmt.Sprint(to+1)), false))
 		}
-		if len(s.past) > mostEvents+1 {
-			t.Fatalf("%d events are kept", len(s.past))
+		if len(s.backlog) > mostEvents+1 {
+			t.Fatalf("%d events are kept", len(s.backlog))
 		}
 	}
 	all.Wait()

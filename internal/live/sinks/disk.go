@@ -9,8 +9,8 @@ import (
 	"hdrkit/internal/live"
 )
 
-// A Disk writes to a file whose disk may be full: what it does not take waits in memory, and is
-// written once there is room.
+// A Disk writes to a file. While the disk of the file is full, the text waits in memory. It is
+// written when there is space.
 type Disk struct {
 	name    string
 	w       io.Writer
@@ -21,7 +21,7 @@ type Disk struct {
 	charge  ledger.Charge
 }
 
-// NewDisk returns a writer to the file that messages call by a name.
+// NewDisk returns a Disk that writes to w. The name identifies the file in messages.
 func NewDisk(o *Options, name string, w io.Writer) *Disk {
 	return &Disk{
 		name:    name,
@@ -36,7 +36,7 @@ func (d *Disk) Write(text []byte) (int, error) {
 	return len(text), d.Flush()
 }
 
-// Flush writes what waits, as far as there is room.
+// Flush writes the waiting text, as far as there is space.
 func (d *Disk) Flush() error {
 	if len(d.pending) == 0 {
 		return nil
@@ -57,10 +57,10 @@ func (d *Disk) Flush() error {
 	return d.charge.Set(d.account, len(d.pending), len(d.pending))
 }
 
-// Full reports whether something waits for room.
+// Full reports whether text waits for space.
 func (d *Disk) Full() bool { return d.full }
 
-// End returns an error if something still waits.
+// End writes the waiting text. It returns an error if there is still no space.
 func (d *Disk) End() error {
 	if err := d.Flush(); err != nil || !d.full {
 		return err

@@ -22,45 +22,45 @@ import (
 	"hdrkit/tags"
 )
 
-// ErrExceeded is the error of a gate that ends the run.
+// ErrExceeded is the error of a gate that ends the run, because a limit does not hold.
 var ErrExceeded = errors.New("a limit does not hold")
 
-// A Gate has all that was recorded so far, by tag, and checks limits: at the end, or all the time.
-// Other sinks may ask it, also while they end.
+// A Gate keeps all values so far, by tag. It checks limits at the end or, if a limit may end the
+// run, all the time. Other sinks may call it, also while they end.
 type Gate struct {
-	mu      sync.Mutex
-	options *Options
-	limits  []gate.Limit
-	watch   *gate.Watch
-	stop    *gate.Stop // nil if no limit ends the run
-	account *ledger.Account
-	tags    map[string]*gateTag
-	changed bool              // since the last Flush
-	times   summary.Histories // of the last windows
-	end     int64             // of the last window that is complete
-	shows   shows
-	// Ran says when the inputs of rows ran: it is for [live.Options].
+	mu            sync.Mutex
+	options       *Options
+	limits        []gate.Limit
+	watch         *gate.Watch
+	stop          *gate.Stop // nil if no limit ends the run
+	account       *ledger.Account
+	tags          map[string]*gateTag
+	changed       bool              // windows have come since the last Flush
+	histories     summary.Histories // times and maxima of the last windows
+	completeUntil int64             // end of the last complete window
+	latest        latestFindings
+	// Ran records when the inputs of each row ran. It is [live.Options.Whole].
 	Ran merge.Rates
 }
 
-// shows is what the run showed when somebody looked.
-type shows struct {
+// latestFindings are the findings about the run, as of the last search for findings.
+type latestFindings struct {
 	findings []output.Finding
-	stale    bool      // something came since
-	due      time.Time // when it is looked for again
+	stale    bool      // windows have come since the last search
+	due      time.Time // earliest time of the next search
 }
 
 const (
-	// A gate finds what the run shows at most once in findTime, and for one of findShare parts of
-	// the time.
+	// findTime is the shortest time between two searches for findings, which take at most one of
+	// findShare parts of the time.
 	findTime  = time.Second
 	findShare = 20
-	// mostTimes is the memory in bytes of the times of the last windows: 50,000 of all tags
-	// together, which take 20 ms to look at.
-	mostTimes = 5 << 20
+	// historyBytes is the memory in bytes for the times and maxima of the last windows. It is
+	// enough for 50,000 windows of all tags together. A search through these takes 20 ms.
+	historyBytes = 5 << 20
 )
 
-// A gateTag is what a gate has of a tag.
+// A gateTag has all values of a tag.
 type gateTag struct {
 	tag    []byte
 	sum    merge.Sum
@@ -68,7 +68,7 @@ type gateTag struct {
 	charge ledger.Charge
 }
 
-// NewGate returns a gate. Stop says when a limit that fails ends the run, nil if none does.
+// NewGate returns a gate. Stop says when a failing limit ends the run; it is nil if none does.
 func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
 	scale := func(row []byte) (hdrlog.Scale, error) {
 		scale, err := o.Units.Scale(false)
@@ -86,12 +86,12 @@ func NewGate(o *Options, limits []gate.Limit, stop *gate.Stop) *Gate {
 		tags:    make(map[string]*gateTag),
 		account: o.Memory.Open("tags", "choose some with -incT, or add them up with -by all"),
 	}
-	g.times.Most = mostTimes
-	g.times.Follow(o.Memory)
+	g.histories.Most = historyBytes
+	g.histories.Follow(o.Memory)
 	return g
 }
 
-// Window adds what a tag has in a window, or what came late.
+// Window adds a row of a window, or a late interval.
 func (g *Gate) Window(w *live.Window) error {
 	h, err := w.Counts()
 	if err != nil {
@@ -100,7 +100,7 @@ func (g *Gate) Window(w *live.Window) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.changed = true
-	g.shows.stale = true
+	g.latest.stale = true
 	key := tags.Text(w.Tag)
 	tag := g.tags[key]
 	if tag == nil {
@@ -126,24 +126,24 @@ func (g *Gate) Window(w *live.Window) error {
 		}
 	}
 	if !w.Late {
-		g.end = max(g.end, w.Window.End)
+		g.completeUntil = max(g.completeUntil, w.Window.End)
 	}
-	g.times.Window(w.Merged, h)
+	g.histories.Window(w.Merged, h)
 	if h.TotalCount() > 0 {
 		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
 	}
 	return tag.charge.Set(g.account, 1, 1024+tag.sum.Size()+g.watch.Size())
 }
 
-// Judge returns the summaries of all rows, in the unit that suits them if fit says so, and whether
-// the limits hold.
+// Judge returns the summaries of all rows, and a verdict for each limit. If fit is set, the
+// summaries have the unit that suits their values.
 func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.judge(fit)
 }
 
-// judge is Judge.
+// judge is Judge. The lock is held.
 func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
 	scale, err := g.options.Units.Scale(false)
 	if err != nil {
@@ -157,7 +157,7 @@ func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 		if err != nil {
 			return nil, nil, err
 		}
-		s.Period = g.Ran.Period(tag.tag, g.end) // values of open windows do not count yet
+		s.Period = g.Ran.Period(tag.tag, g.completeUntil) // values of open windows are not in the sum yet
 		s.Maxima = tag.maxima.Output()
 		s.AllTags = g.options.By.All()
 		factor, err := g.options.Units.Factor(tag.tag)
@@ -180,62 +180,61 @@ func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Watch: g.watch}), nil
 }
 
-// Findings returns what was recorded so far shows, the most important first. It looks again if that
-// is due, or if it must be new.
+// Findings returns the findings about the run so far, the most important first. It searches for
+// them again if the last search is old enough, or if mustBeNew is set.
 func (g *Gate) Findings(mustBeNew bool) ([]output.Finding, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	begin := time.Now()
-	if !g.shows.isDue(begin, mustBeNew) {
-		return g.shows.findings, nil
+	if !g.latest.isDue(begin, mustBeNew) {
+		return g.latest.findings, nil
 	}
 	rows, verdicts, err := g.judge(true)
 	if err == nil {
 		g.find(begin, rows, verdicts)
 	}
-	return g.shows.findings, err
+	return g.latest.findings, err
 }
 
-// Snapshot returns the summaries of all rows, as Judge does, and what they show, both of this
-// moment.
+// Snapshot returns the summaries of all rows, as Judge does, and the findings of the same moment.
 func (g *Gate) Snapshot() (rows []*output.Summary, found []output.Finding, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	begin := time.Now()
 	rows, verdicts, err := g.judge(true)
-	if err == nil && g.shows.stale {
+	if err == nil && g.latest.stale {
 		g.find(begin, rows, verdicts)
 	}
-	return rows, g.shows.findings, err
+	return rows, g.latest.findings, err
 }
 
-// isDue reports whether somebody should look again.
-func (s *shows) isDue(now time.Time, mustBeNew bool) bool {
+// isDue reports whether to search for findings again.
+func (s *latestFindings) isDue(now time.Time, mustBeNew bool) bool {
 	return s.stale && (mustBeNew || !now.Before(s.due))
 }
 
-// find finds what rows and verdicts show that were made from begin on.
+// find searches for findings in rows and verdicts. Making these has started at begin.
 func (g *Gate) find(begin time.Time, rows []*output.Summary, verdicts []gate.Verdict) {
-	g.shows.stale = false
+	g.latest.stale = false
 	if len(rows) == 0 {
 		return
 	}
-	g.shows.findings, _ = finding.Of(&finding.Run{
+	g.latest.findings, _ = finding.Of(&finding.Run{
 		Summaries: rows,
 		By:        g.options.By,
 		Scale:     output.CommonScale(rows),
 		Zone:      time.UTC,
 		Verdicts:  verdicts,
-		Histories: &g.times,
+		Histories: &g.histories,
 		Reading: finding.Reading{
 			Malformed: g.options.Messages.Skipped(),
 			Late:      g.options.Messages.TooLate(),
 		},
 	})
-	g.shows.due = begin.Add(max(findTime, findShare*time.Since(begin)))
+	g.latest.due = begin.Add(max(findTime, findShare*time.Since(begin)))
 }
 
-// Flush ends the run if a limit fails that says so.
+// Flush returns [ErrExceeded] if a limit fails that ends the run.
 func (g *Gate) Flush() error {
 	if g.stop == nil || !g.changed {
 		return nil
@@ -248,12 +247,12 @@ func (g *Gate) Flush() error {
 	return err
 }
 
-// End is called when no window is open any more. From then on, periods reach to the ends of the
+// End records that no window is open any more. From then on, periods reach to the ends of the
 // inputs, so rates change.
 func (g *Gate) End() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.end = math.MaxInt64 / 4
-	g.shows.stale = true
+	g.completeUntil = math.MaxInt64 / 4
+	g.latest.stale = true
 	return nil
 }

@@ -17,15 +17,15 @@ import (
 	"hdrkit/internal/question/union"
 )
 
-// A Log writes what is merged as a log. A late interval is a line of its own, which a union of the
-// log puts in its window.
+// A Log writes the merged log. A late interval is a line of its own. When hdrunion reads the merged
+// log, it adds such a line to its window.
 type Log struct {
 	options *Options
 	w       buffered
 	log     *hdrlog.Writer
-	begun   bool
-	notes   bool  // comments have what a later run must know
-	base    int64 // milliseconds since the epoch
+	begun   bool  // the header is written
+	notes   bool  // write comments for a later run, see live.Window.Note
+	base    int64 // of the times in the log, in milliseconds since the epoch
 	fields  []byte
 }
 
@@ -34,16 +34,17 @@ func NewLog(o *Options, w buffered) *Log {
 	return &Log{options: o, w: w, log: hdrlog.NewWriter(w)}
 }
 
-// A FileLog is a log that is written to a file, and goes on where an earlier run was.
+// A FileLog is a log that is written to a file. It goes on where an earlier run has stopped.
 type FileLog struct {
 	*Log
 	file *File
-	// Parts are the open windows that the earlier run wrote behind what counts, as a log.
+	// Parts are the open windows that the earlier run has written at the end of the file, as a log.
 	Parts []byte
 }
 
-// NewFileLog returns a log that is written to a file, of which an earlier run has written what at
-// says, nil if there is none. Behind that it may have written open windows, up to another position.
+// NewFileLog returns a log that is written to a file. An earlier run has written the file up to the
+// position at, nil if there was none. From there up to the position parts, it has written open
+// windows.
 func NewFileLog(o *Options, file *File, at, parts *live.FilePosition) (*FileLog, error) {
 	l := &Log{options: o, w: file, notes: true}
 	var open []byte
@@ -57,7 +58,7 @@ func NewFileLog(o *Options, file *File, at, parts *live.FilePosition) (*FileLog,
 	}
 	to := struct{ io.Writer }{file}
 	l.log = hdrlog.NewWriter(&to)
-	if l.begun { // the file has a header, which the writer must know of
+	if l.begun { // the writer must know the header that the file already has
 		to.Writer = io.Discard
 		err = cmp.Or(err, union.WriteHeader(l.log, nil, 0, l.base), l.log.Flush())
 		to.Writer = file
@@ -65,10 +66,10 @@ func NewFileLog(o *Options, file *File, at, parts *live.FilePosition) (*FileLog,
 	return &FileLog{l, file, open}, err
 }
 
-// End writes the rest.
+// End writes what is buffered. It returns an error if the disk is full.
 func (l *FileLog) End() error { return cmp.Or(l.Flush(), l.file.disk.End()) }
 
-// Position puts the log on the disk.
+// Position flushes the log to the disk, and returns how much of it is complete.
 func (l *FileLog) Position() (live.FilePosition, error) {
 	if err := l.Flush(); err != nil {
 		return live.FilePosition{}, err
@@ -82,21 +83,20 @@ func (l *FileLog) Position() (live.FilePosition, error) {
 	}, err
 }
 
-// buffered writers have what is written when they are flushed.
+// buffered writers write when they are flushed.
 type buffered interface {
 	io.Writer
 	Flush() error
 }
 
-// Window writes an interval.
+// Window writes a row as an interval.
 func (l *Log) Window(w *live.Window) error {
 	values, err := l.options.Units.Unit()
 	if err != nil {
 		return fmt.Errorf("a log has values of one unit, but %w", err)
 	}
 	if !l.begun {
-		// A machine that joins later may have begun earlier: its intervals then have negative
-		// starts.
+		// A log that joins later may have started earlier. Then its intervals have negative starts.
 		l.base, l.begun = min(w.Start, logline.Millis(w.LogStart)), true
 		if err := union.WriteHeader(l.log, nil, values, l.base); err != nil {
 			return err
@@ -115,16 +115,17 @@ func (l *Log) Window(w *live.Window) error {
 	return cmp.Or(err, l.log.WriteEncoded(tag, l.fields))
 }
 
-// Flush writes what is complete.
+// Flush passes on the complete lines.
 func (l *Log) Flush() error {
 	err := l.log.Flush()
 	return cmp.Or(err, l.w.Flush())
 }
 
-// End does nothing more.
+// End flushes the log.
 func (l *Log) End() error { return l.Flush() }
 
-// A File grows while a command runs, and in later runs: a state says how much of it counts.
+// A File is the file of the merged log. It grows over several runs. A state says how many of its
+// bytes are complete.
 type File struct {
 	path string
 	file *os.File
@@ -133,7 +134,7 @@ type File struct {
 	size int64
 }
 
-// OpenFile opens a file.
+// OpenFile opens and locks the file at path, which may not exist yet.
 func OpenFile(o *Options, path string) (*File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -170,10 +171,10 @@ func (f *File) Is(path string) bool {
 	return err == nil && also == nil && os.SameFile(written, other)
 }
 
-// tailSize is the number of bytes by which the end of what counts is recognized.
+// tailSize is the number of last bytes whose hash identifies the file at the next start.
 const tailSize = 4096
 
-// tail returns a hash of the last bytes before a size.
+// tail returns the hash of the last bytes before size.
 func (f *File) tail(size int64) (string, error) {
 	last := make([]byte, min(size, tailSize))
 	_, err := f.file.ReadAt(last, size-int64(len(last)))
@@ -181,7 +182,8 @@ func (f *File) tail(size int64) (string, error) {
 	return hex.EncodeToString(sum[:8]), err
 }
 
-// parts returns what stands between two positions, as a log, nil if it is not there any more.
+// parts returns the bytes between two positions as a log. It returns nil if they are not there any
+// more.
 func (f *File) parts(at, to *live.FilePosition) []byte {
 	if to.Size > f.size || to.Size <= at.Size {
 		return nil
@@ -203,7 +205,8 @@ func (f *File) parts(at, to *live.FilePosition) []byte {
 	return log.Bytes()
 }
 
-// cutBack drops what an earlier run has not saved.
+// cutBack truncates the file to a position, because an earlier run has not saved what is behind it.
+// It returns an error if the file is not the one of that run.
 func (f *File) cutBack(at *live.FilePosition) error {
 	if at == nil {
 		at = new(live.FilePosition)
@@ -235,10 +238,10 @@ func (f *File) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// Flush hands on what was written.
+// Flush passes on the bytes written so far.
 func (f *File) Flush() error { return cmp.Or(f.w.Flush(), f.disk.Flush()) }
 
-// sync puts what was written on the disk, and returns a hash of its tail.
+// sync flushes the file to the disk, and returns the hash of its last bytes.
 func (f *File) sync() (tail string, err error) {
 	if f.disk.Full() {
 		return "", fmt.Errorf("%s: %w", f.path, syscall.ENOSPC)

@@ -8,15 +8,15 @@ import (
 	"hdrkit/internal/metric"
 )
 
-// Metrics are what Prometheus scrapes.
+// Metrics are the metrics that Prometheus scrapes.
 type Metrics struct {
 	*prom.Collector
 	options *Options
-	most    time.Duration // that the end waits for a scrape
-	started bool          // a window has come, so the metric is known
+	most    time.Duration // longest wait for a last scrape
+	started bool          // a window has come, so the name and the scale are known
 }
 
-// NewMetrics returns metrics. At the end they wait for a scrape, at most for a time.
+// NewMetrics returns metrics. At the end they wait for a scrape, at most for the time most.
 func NewMetrics(o *Options, most time.Duration) *Metrics {
 	return &Metrics{
 		Collector: prom.NewCollector(prom.Options{Percentiles: o.Percentiles, Memory: o.Memory}),
@@ -25,8 +25,8 @@ func NewMetrics(o *Options, most time.Duration) *Metrics {
 	}
 }
 
-// Window shows a window. The first one gives the name and the scale: before it no log is read that
-// may state its unit.
+// Window adds a row to the metrics. The first row decides the name and the scale: before it, no log
+// that may state its unit was read.
 func (m *Metrics) Window(w *live.Window) error {
 	if !m.started {
 		o, err := m.options.metrics(metric.OpenMetrics)
@@ -43,7 +43,7 @@ func (m *Metrics) Window(w *live.Window) error {
 	return m.Collector.Window(w.Tag, w.Factor, w.Window.End, w.Late, h)
 }
 
-// Flush does nothing.
+// Flush returns nil: scrapes read the metrics in memory.
 func (m *Metrics) Flush() error { return nil }
 
 // End waits for a last scrape.

@@ -23,56 +23,59 @@ import (
 )
 
 const (
-	// mostTags is the number of tags of a page. Each new one sends all others again, so the time
-	// that the page takes grows with their square.
+	// mostTags is the number of tags that a page shows. For each new tag, the data of all tags are
+	// sent again, so the time for the page grows with the square of their number.
 	mostTags = 1000
-	// mostFalls is the number of marks that a page keeps. Older ones go.
-	mostFalls = 100
-	// pageBytes is the size of a page, and mostWindows the number of windows with counts.
+	// mostSilences is the number of marks for silent inputs that a page keeps. The oldest are
+	// removed.
+	mostSilences = 100
+	// pageBytes is the largest size of a page, and mostWindows the largest number of windows whose
+	// counts it keeps.
 	pageBytes   = 16e6
 	mostWindows = 1 << 16
-	// mostPixels is the width of the page's pictures.
-	mostPixels, mostHigh = 1200, 600
+	// The size of pictures in pixels.
+	pictureWidth, pictureHeight = 1200, 600
 )
 
-// A Page is the page that goes on while logs are written.
+// A Page is the page of -serve, which changes while logs are written.
 type Page struct {
-	options  *Options
-	server   *serve.Server
-	title    string
-	limits   []gate.Limit
-	inputs   pageInputs
-	page     collect.Live
-	scaled   bool
-	look     chart.Picture // its limits, its unit, and what is not known of that
-	interval collect.Interval
-	series   []page.Series // as viewers have them
-	tags     map[string]bool
-	full     bool // there are more than mostTags
-	gate     *Gate
-	findings []output.Finding
-	ends     bool // the last window has come
+	options     *Options
+	server      *serve.Server
+	title       string
+	limits      []gate.Limit
+	inputs      pageInputs
+	page        collect.Live
+	hasScale    bool             // setScale has set the scale
+	style       chart.Picture    // limits, unit and notes of the picture
+	interval    collect.Interval // memory of the present row
+	series      []page.Series    // the series that viewers have
+	tags        map[string]bool
+	tooManyTags bool // the logs have more than mostTags tags
+	gate        *Gate
+	findings    []output.Finding
+	ended       bool // the last window has come
 }
 
-// pageInputs are how the inputs of a page are.
+// pageInputs say what the page shows about inputs.
 type pageInputs struct {
 	ask      func() []live.Progress
 	size     int64                    // of windows in milliseconds
-	before   map[string]live.Progress // how they were, by name
+	last     map[string]live.Progress // progress at the last look, by name
 	shown    []page.Input
 	status   page.Status
-	from     int64 // windows that end before it are not shown
-	goneFrom int64 // when the first input started that followed the clock and is gone
-	falls    []fall
+	from     int64 // windows that end before this time are not shown
+	goneFrom int64 // start of the first input that followed the clock and is gone
+	silences []silence
 }
 
-// A fall is when inputs fell silent: the end of the last interval, in milliseconds since the epoch.
-type fall struct {
+// A silence is the moment at which inputs stopped showing intervals: the end of the last one, in
+// milliseconds since the epoch.
+type silence struct {
 	names []string
 	at    int64
 }
 
-// NewPage returns a page that a server shows. It draws limits.
+// NewPage returns a page that a server shows. It draws the limits.
 func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit) (*Page, error) {
 	p := &Page{
 		options: o,
@@ -105,63 +108,63 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 	return p, server.Show(d)
 }
 
-// dress gives a picture its looks.
+// dress sets the title, the size, the unit, and the marks of a picture.
 func (p *Page) dress(d *chart.Picture) {
 	d.Looks.PageSize = pageBytes
 	d.Time.Zone = time.UTC
-	d.Looks.Width = mostPixels
-	d.Looks.Height = mostHigh
+	d.Looks.Width = pictureWidth
+	d.Looks.Height = pictureHeight
 	d.Looks.DPI = 96
 	d.Looks.Title = p.title
 	d.Inputs.Span = fmt.Sprintf("each %v s", float64(p.options.Size)/1000)
-	d.Values.Unit = p.look.Values.Unit
-	d.Values.Limits = p.look.Values.Limits
-	d.Texts.Notes = append(d.Texts.Notes, p.look.Texts.Notes...)
+	d.Values.Unit = p.style.Values.Unit
+	d.Values.Limits = p.style.Values.Limits
+	d.Texts.Notes = append(d.Texts.Notes, p.style.Texts.Notes...)
 	d.DropLines(true)
 	d.Events.Marks = append(d.Events.Marks, p.marks()...)
 	d.Texts.Findings = p.findings
 }
 
-// Judge lets the page say what a gate finds. The gate gets the same windows.
+// Judge sets the gate whose findings the page shows. The gate must get the same windows.
 func (p *Page) Judge(g *Gate) { p.gate = g }
 
-// find finds what the run shows. It returns true if that has changed.
+// find updates the findings. It returns true if they have changed.
 func (p *Page) find() (changed bool, err error) {
 	if p.gate == nil {
 		return false, nil
 	}
 	before := p.findings
-	p.findings, err = p.gate.Findings(p.ends)
+	p.findings, err = p.gate.Findings(p.ended)
 	alike := func(a, b output.Finding) bool { return a.Sentence == b.Sentence }
 	return !slices.EqualFunc(before, p.findings, alike), err
 }
 
-// Watch lets the page ask how the inputs are.
+// Watch sets a function that returns the progress of the inputs.
 func (p *Page) Watch(inputs func() []live.Progress) { p.inputs.ask = inputs }
 
-// lookAt finds out how the inputs are. It returns true if that has changed. Origin is when the
-// page's time begins.
-func (in *pageInputs) lookAt(origin int64) (changed bool) {
+// update asks for the progress of the inputs. It returns true if the page must show a change.
+// Origin is the time at which the page begins, in milliseconds since the epoch.
+func (in *pageInputs) update(origin int64) (changed bool) {
 	before := in.shown
 	in.shown = []page.Input{}
 	all := slices.DeleteFunc(slices.Clone(in.ask()), func(p live.Progress) bool { return p.Copy || p.Lost })
 	in.status = page.Status{Logs: len(all), Now: time.Now().UnixMilli() - origin}
 	behind := in.findFrom(all)
-	old := in.before
-	in.before = make(map[string]live.Progress, len(all))
+	old := in.last
+	in.last = make(map[string]live.Progress, len(all))
 	names := map[string]int{}
 	for _, s := range all {
 		names[filepath.Base(s.Name)]++
 	}
 	for _, s := range all {
-		in.before[s.Name] = s
+		in.last[s.Name] = s
 		silent := s.Silent && !old[s.Name].Silent && s.End > 0
 		far := behind[s.Name]
 		if base := filepath.Base(s.Name); names[base] == 1 {
 			s.Name = base
 		}
 		if silent {
-			in.fall(s.Name, s.End)
+			in.addSilence(s.Name, s.End)
 		}
 		one := page.Input{Name: s.Name, End: s.End - origin}
 		switch {
@@ -184,9 +187,9 @@ func (in *pageInputs) lookAt(origin int64) (changed bool) {
 	return !slices.EqualFunc(before, in.shown, looksTheSame)
 }
 
-// findFrom finds the time from which on the page shows windows: that of the first log that follows
-// the clock, if other logs are so far behind that they would only make the page wider. It returns
-// these.
+// findFrom sets the time from which on the page shows windows. If some logs are so far behind that
+// they would only make the time axis longer, this is the start of the first log that follows the
+// clock. findFrom returns the logs that are behind.
 func (in *pageInputs) findFrom(all []live.Progress) (behind map[string]bool) {
 	now := make(map[string]bool, len(all))
 	from := in.goneFrom
@@ -196,7 +199,7 @@ func (in *pageInputs) findFrom(all []live.Progress) (behind map[string]bool) {
 			from = min(from, s.Start)
 		}
 	}
-	for _, s := range in.before {
+	for _, s := range in.last {
 		if !now[s.Name] && !(s.Behind && s.End <= from) && s.Start != 0 {
 			in.goneFrom = min(in.goneFrom, s.Start)
 		}
@@ -222,25 +225,25 @@ func (in *pageInputs) findFrom(all []live.Progress) (behind map[string]bool) {
 	return behind
 }
 
-// fall notes that an input fell silent. Those that did so together have one mark, so that their
-// names do not overlap.
-func (in *pageInputs) fall(name string, at int64) {
-	n := slices.IndexFunc(in.falls, func(f fall) bool { return max(f.at-at, at-f.at) <= 10*in.size })
+// addSilence records that an input is silent since a time. Inputs that became silent at about the
+// same time have one mark, so that their names do not overlap.
+func (in *pageInputs) addSilence(name string, at int64) {
+	n := slices.IndexFunc(in.silences, func(s silence) bool { return max(s.at-at, at-s.at) <= 10*in.size })
 	if n < 0 {
-		in.falls = append(in.falls, fall{at: at})
-		in.falls = in.falls[max(len(in.falls)-mostFalls, 0):]
-		n = len(in.falls) - 1
+		in.silences = append(in.silences, silence{at: at})
+		in.silences = in.silences[max(len(in.silences)-mostSilences, 0):]
+		n = len(in.silences) - 1
 	}
-	if f := &in.falls[n]; !slices.Contains(f.names, name) {
+	if f := &in.silences[n]; !slices.Contains(f.names, name) {
 		f.names = append(f.names, name)
 	}
 }
 
-// marks returns the marks of the inputs that fell silent.
+// marks returns the marks of silent inputs.
 func (p *Page) marks() []chart.Mark {
 	marks := []chart.Mark{} // never null
 	origin, started := p.page.Origin()
-	for _, f := range p.inputs.falls {
+	for _, f := range p.inputs.silences {
 		text := f.names[0] + " is silent"
 		if more := len(f.names) - 1; more > 0 {
 			text = fmt.Sprintf("%s and %d more are silent", f.names[0], more)
@@ -252,7 +255,7 @@ func (p *Page) marks() []chart.Mark {
 	return marks
 }
 
-// Window takes what a tag has in a window. A late interval is one more row.
+// Window adds a row of a window to the page. A late interval is a row of its own.
 func (p *Page) Window(w *live.Window) error {
 	if w.Window.End <= p.inputs.from {
 		return nil
@@ -278,7 +281,7 @@ func (p *Page) Window(w *live.Window) error {
 	return p.page.Add(label, logline.Millis(w.LogStart), &p.interval)
 }
 
-// admit reports whether the page has room for a tag.
+// admit reports whether the page shows a tag. It shows the first mostTags tags.
 func (p *Page) admit(label string) bool {
 	switch {
 	case p.tags[label]:
@@ -286,45 +289,45 @@ func (p *Page) admit(label string) bool {
 	case len(p.tags) < mostTags:
 		p.tags[label] = true
 		return true
-	case !p.full:
-		p.full = true
+	case !p.tooManyTags:
+		p.tooManyTags = true
 		p.options.Messages.Notice(fmt.Sprintf("the page shows the first %d tags, and leaves out the "+
 			"others: choose some with -incT, or add them up with -by", mostTags))
 	}
 	return false
 }
 
-// setScale finds out how to print values.
+// setScale sets how to print values, when the first row comes.
 func (p *Page) setScale() error {
-	if p.scaled {
+	if p.hasScale {
 		return nil
 	}
 	s, err := p.options.Units.Scale(false)
 	if err != nil {
 		return err
 	}
-	p.scaled = true
+	p.hasScale = true
 	if s.Unit == "" || s.Assumed {
-		p.look.Texts.Notes = append(p.look.Texts.Notes, unit.About(s))
+		p.style.Texts.Notes = append(p.style.Texts.Notes, unit.About(s))
 	}
 	p.page.Collector.Options.Ratio = s.Ratio
-	p.look.Values.Unit = s.Unit
+	p.style.Values.Unit = s.Unit
 	if s.Chosen {
-		p.look.Values.Unit = axis.Fixed(s.Unit)
+		p.style.Values.Unit = axis.Fixed(s.Unit)
 	}
 	for _, l := range p.limits {
 		if l.Drawn() {
-			p.look.Values.Limits = append(p.look.Values.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(s)})
+			p.style.Values.Limits = append(p.style.Values.Limits, chart.Limit{Percentile: l.Percentile, Value: l.Printed(s)})
 		}
 	}
 	return nil
 }
 
-// Flush sends what is new to the viewers.
+// Flush sends changes to the viewers.
 func (p *Page) Flush() error {
 	from := p.inputs.from
 	origin, _ := p.page.Origin()
-	changed := p.inputs.lookAt(origin)
+	changed := p.inputs.update(origin)
 	if p.inputs.from > from {
 		p.page.Forget(p.inputs.from)
 	}
@@ -351,8 +354,8 @@ func (p *Page) Flush() error {
 	return p.sendAll(false)
 }
 
-// sendAll sends all data, which may be new to viewers that have the last update. They are if series
-// have other places: the highest ones come first.
+// sendAll sends all data to the viewers. If isNew is not set, and series are in the same places,
+// viewers that have the last update need nothing.
 func (p *Page) sendAll(isNew bool) error {
 	d, err := p.page.Data()
 	if err != nil {
@@ -362,7 +365,7 @@ func (p *Page) sendAll(isNew bool) error {
 	for n := range d.Series {
 		d.Series[n].Failed = finding.IsFailed(d.Series[n].Label)
 	}
-	if p.full {
+	if p.tooManyTags {
 		d.Notes = append(d.Notes, fmt.Sprintf("The page has the first %d tags. The others are left out.", mostTags))
 	}
 	same := slices.EqualFunc(p.series, d.Series, func(a, b page.Series) bool { return a.Label == b.Label })
@@ -370,8 +373,8 @@ func (p *Page) sendAll(isNew bool) error {
 	return p.server.All(d, isNew || !same)
 }
 
-// End sends the last rows.
+// End sends the last changes.
 func (p *Page) End() error {
-	p.ends = true
+	p.ended = true
 	return p.Flush()
 }

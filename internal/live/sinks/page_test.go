@@ -68,7 +68,7 @@ func TestPageTags(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p.ends = true // so that findings are new
+		p.ended = true // so that findings are new
 		if err := p.Flush(); err != nil {
 			t.Fatal(err)
 		}

@@ -13,21 +13,21 @@ import (
 	"hdrkit/output"
 )
 
-// A Push sends the rows of windows to a receiver.
+// A Push sends rows to a receiver.
 type Push struct {
 	options *Options
 	rows    *Rows
 	pusher  *push.Pusher
 	name    string
-	keeps   bool  // a later run sends what the receiver has not taken
+	keeps   bool  // there is a state: a later run sends what the receiver has not taken
 	sent    int64 // see Has
-	again   int64 // windows that end by then may have been sent by an earlier run
-	window  int64 // the end of the last window
-	written int64 // number of rows
+	again   int64 // an earlier run may have sent windows that end at or before this time
+	window  int64 // end of the last window
+	written int64 // number of rows given to the pusher
 	ends    []rowEnd
 }
 
-// A rowEnd says how many rows there are up to the end of a window.
+// A rowEnd is the number of rows up to the end of a window.
 type rowEnd struct{ rows, end int64 }
 
 // NewPush returns a push to an address. Keeps says that there is a state.
@@ -54,12 +54,12 @@ func NewPush(o *Options, u *url.URL, keeps bool) *Push {
 	return p
 }
 
-// Sender returns how the push does.
+// Sender returns the pusher, for metrics of the command.
 func (p *Push) Sender() prom.Sender { return prom.Sender{Address: p.name, State: p.pusher.State} }
 
-// Resume goes on where an earlier run was.
+// Resume is that of [live.Receiver].
 func (p *Push) Resume(has, again int64) {
-	p.rows.has = has
+	p.rows.sentUntil = has
 	p.sent = has
 	p.window = has
 	p.again = again
@@ -68,7 +68,7 @@ func (p *Push) Resume(has, again int64) {
 // Totals reports whether rows have totals since the start.
 func (p *Push) Totals() bool { return p.rows.totals }
 
-// Window sends a row.
+// Window writes a row.
 func (p *Push) Window(w *live.Window) error {
 	if end := w.Window.End; !w.Late && end > p.window {
 		p.ends = append(p.ends, rowEnd{p.written, p.window})
@@ -77,10 +77,10 @@ func (p *Push) Window(w *live.Window) error {
 	return p.rows.Window(w)
 }
 
-// Flush sends the rows so far.
+// Flush sends the rows written so far.
 func (p *Push) Flush() error { return p.rows.Flush() }
 
-// Write sends an encoded row.
+// Write gives an encoded row to the pusher.
 func (p *Push) Write(row []byte) (int, error) {
 	p.written++
 	if p.window <= p.again {
@@ -89,7 +89,7 @@ func (p *Push) Write(row []byte) (int, error) {
 	return p.pusher.Write(row)
 }
 
-// Has returns the end of the last window of which no row waits.
+// Has returns the end of the last window of which no row waits to be sent.
 func (p *Push) Has() int64 {
 	gone := p.written - p.pusher.State().Waiting
 	if gone == p.written {
@@ -103,8 +103,8 @@ func (p *Push) Has() int64 {
 	return p.sent
 }
 
-// End sends the last rows. The receiver has some time for that. If there is a state, a later run
-// shows totals of what came late: more may come before the next window.
+// End sends the last rows. The receiver has [Options.EndTime] to take them. With a state, late
+// totals are left to the next run, because more late intervals may come before the next window.
 func (p *Push) End() error {
 	end := p.rows.End
 	if p.keeps {

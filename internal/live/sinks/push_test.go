@@ -157,23 +157,20 @@ func TestLateAgain(t *testing.T) {
 	}
 }
 
-// TestLateFirst: what comes late before the first window has a point near it, and not in 1970.
-func TestLateFirst(t *testing.T) {
-	t.Parallel()
+// openMetrics returns the text of rows whose windows end at these times in milliseconds. Window n
+// is late if late says so.
+func openMetrics(t *testing.T, ends []int64, late func(n int) bool) string {
+	t.Helper()
 	var out bytes.Buffer
 	r := NewRows(&Options{Units: plain{t}, Messages: plain{t}, Size: 1000, Percentiles: []float64{50}}, metric.OpenMetrics, bufio.NewWriter(&out))
-	for _, late := range []bool{true, false} {
-		second := int64(1_700_000_005)
-		if late {
-			second = 1_700_000_001
-		}
+	for n, end := range ends {
 		var h histogram.Histogram
 		err := cmp.Or(h.Reset(histogram.Layout{Lowest: 1, Digits: 3}), h.Record(1000))
 		var merged merge.Merged
-		err = cmp.Or(err, merged.AddHistogram(1000*second, 1000*second+1000, &h))
+		err = cmp.Or(err, merged.AddHistogram(end-1, end, &h))
 		merged.Tag = []byte("a")
-		merged.Window = merge.Span{Start: 1000 * second, End: 1000*second + 1000}
-		err = cmp.Or(err, r.Window(&live.Window{Merged: &merged, Late: late, Factor: 1, Scratch: new(histogram.Histogram)}))
+		merged.Window = merge.Span{Start: end - 1, End: end}
+		err = cmp.Or(err, r.Window(&live.Window{Merged: &merged, Late: late(n), Factor: 1, Scratch: new(histogram.Histogram)}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,8 +178,42 @@ func TestLateFirst(t *testing.T) {
 	if err := r.End(); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, " 1.700000002001e+09\n") || !strings.Contains(text, " 1.700000006e+09\n") {
+	return out.String()
+}
+
+// TestLateFirst: what comes late before the first window has a point near it, and not in 1970.
+func TestLateFirst(t *testing.T) {
+	t.Parallel()
+	text := openMetrics(t, []int64{1_700_000_002_000, 1_700_000_006_000}, func(n int) bool { return n == 0 })
+	if !strings.Contains(text, " 1.700000002001e+09\n") || !strings.Contains(text, " 1.700000006e+09\n") {
 		t.Error(text)
+	}
+}
+
+// TestLateOfMilliseconds: windows are a millisecond long, and an interval comes late between two of
+// them. No series has two points at one time, and the last point has all values.
+func TestLateOfMilliseconds(t *testing.T) {
+	t.Parallel()
+	const at = 1_700_000_000_000
+	text := openMetrics(t, []int64{at + 1, at - 5, at + 2, at - 5}, func(n int) bool { return n%2 == 1 })
+	seen := make(map[string]bool)
+	last := ""
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if line[0] == '#' {
+			continue
+		}
+		point := fields[0] + " " + fields[2]
+		if seen[point] {
+			t.Errorf("two points: %s", point)
+		}
+		seen[point] = true
+		if strings.Contains(line, "_count") {
+			last = line
+		}
+	}
+	if !strings.Contains(last, " 4 1.700000000003e+09") {
+		t.Errorf("%s%s", last, text)
 	}
 }
 

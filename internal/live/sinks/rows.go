@@ -21,29 +21,31 @@ import (
 // Formats are the formats of rows.
 var Formats = []string{"ndjson", "timeline", metric.Influx, metric.OpenMetrics, metric.OpenTelemetry}
 
-// Rows writes a row for each tag and window. In formats with totals since the start, a late
-// interval counts in a point between this window and the next. In others it has no place.
+// Rows writes a row for each tag and window, in a format. If the format has totals since the start,
+// late intervals count in them: the next row of the tag or, before the next window, a row with
+// totals only. In other formats late intervals are left out, and counted as such.
 type Rows struct {
-	options *Options
-	make    makeRows
-	flush   func() error
-	totals  bool
-	out     output.RowWriter // nil before the first row
-	scale   hdrlog.Scale
-	first   float64            // when the first log starts, in seconds since the epoch
-	end     int64              // of the last point
-	has     int64              // windows that end by then only count in totals
-	tags    map[string]*rowTag // if rows have totals
-	kept    *ledger.Account    // of tags
-	late    []*rowTag          // those whose totals have more than their last points
-	row     output.Row
-	moved   float64 // of row, see [output.Stats]
+	options       *Options
+	newWriter     makeRows
+	flush         func() error
+	totals        bool             // the format has totals since the start
+	out           output.RowWriter // nil before the first row
+	scale         hdrlog.Scale
+	firstLogStart float64            // start of the first log, in seconds since the epoch
+	lastPoint     int64              // time of the last point, in milliseconds since the epoch
+	sentUntil     int64              // windows that end at or before this time are not written, but count in totals
+	tags          map[string]*rowTag // by text of the tag; empty without totals
+	account       *ledger.Account    // for tags
+	lateTags      []*rowTag          // tags whose totals have more than their last points
+	row           output.Row         // memory of the present row
+	moved         float64            // Stats.Moved of the present row, see output.Stats
 }
 
-// makeRows makes the writer of rows when the first one comes: the unit is known then.
+// makeRows makes the writer when the first row comes. Before that, the unit of the values is not
+// known.
 type makeRows func() (output.RowWriter, hdrlog.Scale, error)
 
-// A rowTag is what rows keep of a tag.
+// A rowTag is the state of a tag.
 type rowTag struct {
 	tag    []byte
 	factor float64
@@ -51,7 +53,7 @@ type rowTag struct {
 	late   bool // the total has more than the last point
 }
 
-// NewRows returns rows that are written to w.
+// NewRows returns rows in a format that are written to w.
 func NewRows(o *Options, format string, w buffered) *Rows {
 	return newRows(o, format, w.Flush, func() (rows output.RowWriter, scale hdrlog.Scale, err error) {
 		metrics, err := o.metrics(format)
@@ -70,13 +72,13 @@ func NewRows(o *Options, format string, w buffered) *Rows {
 
 func newRows(o *Options, format string, flush func() error, rows makeRows) *Rows {
 	return &Rows{
-		options: o,
-		make:    rows,
-		flush:   flush,
-		totals:  format == metric.OpenMetrics,
-		has:     math.MinInt64,
-		tags:    make(map[string]*rowTag),
-		kept:    o.Memory.Open("tags of rows", "choose some with -incT, or add them up with -by all"),
+		options:   o,
+		newWriter: rows,
+		flush:     flush,
+		totals:    format == metric.OpenMetrics,
+		sentUntil: math.MinInt64,
+		tags:      make(map[string]*rowTag),
+		account:   o.Memory.Open("tags of rows", "choose some with -incT, or add them up with -by all"),
 	}
 }
 
@@ -87,10 +89,10 @@ func (r *Rows) Window(w *live.Window) error {
 		return err
 	}
 	if r.out == nil {
-		if r.out, r.scale, err = r.make(); err != nil {
+		if r.out, r.scale, err = r.newWriter(); err != nil {
 			return err
 		}
-		r.first = w.LogStart
+		r.firstLogStart = w.LogStart
 	}
 	t, err := r.tag(w.Tag)
 	if err != nil {
@@ -98,20 +100,20 @@ func (r *Rows) Window(w *live.Window) error {
 	}
 	t.factor = w.Factor
 	if w.Late {
-		r.end = max(r.end, w.Window.End) // before the first window, too, its point has a time
+		r.lastPoint = max(r.lastPoint, w.Window.End) // so that a row with totals has a time also before the first window
 		return r.takeLate(t, h)
 	}
-	if w.Window.End > r.end {
+	if w.Window.End > r.lastPoint+1 { // there is a time between the last point and this one
 		if err := r.writeLate(); err != nil {
 			return err
 		}
-		r.end = w.Window.End
 	}
+	r.lastPoint = max(r.lastPoint, w.Window.End)
 	seconds := func(ms int64) float64 { return float64(ms) / 1000 }
 	r.row = output.Row{
 		Start:    w.Window.Start,
 		End:      w.Window.End,
-		Relative: seconds(w.Window.Start) - r.first,
+		Relative: seconds(w.Window.Start) - r.firstLogStart,
 		Length:   seconds(r.options.Size),
 		Covered:  seconds(w.Recorded.Millis),
 		Stats:    r.row.Stats,
@@ -120,10 +122,10 @@ func (r *Rows) Window(w *live.Window) error {
 	return r.write(t, h)
 }
 
-// rowTagBytes is about what a tag takes beside its text, which a map has, too.
+// rowTagBytes is the size of the state of a tag, without two copies of its text.
 const rowTagBytes = 200
 
-// tag returns what rows keep of a tag: nothing, unless they have totals.
+// tag returns the state of a tag. Without totals it returns an empty one.
 func (r *Rows) tag(tag []byte) (*rowTag, error) {
 	if !r.totals {
 		return &rowTag{tag: tag}, nil
@@ -131,12 +133,12 @@ func (r *Rows) tag(tag []byte) (*rowTag, error) {
 	key := tags.Text(tag)
 	if r.tags[key] == nil {
 		r.tags[key] = &rowTag{tag: bytes.Clone(tag)}
-		return r.tags[key], r.kept.Add(1, rowTagBytes+2*len(tag))
+		return r.tags[key], r.account.Add(1, rowTagBytes+2*len(tag))
 	}
 	return r.tags[key], nil
 }
 
-// write writes r.row, whose counts are h.
+// write writes r.row for a tag, with the counts h.
 func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	r.row.Tag = t.tag
 	r.row.Scale = r.scale.Times(t.factor)
@@ -148,8 +150,8 @@ func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	}
 	r.row.Total = t.total
 	t.late = false
-	if r.row.End <= r.has {
-		return r.count(t, h)
+	if r.row.End <= r.sentUntil {
+		return r.addTotal(t, h)
 	}
 	err := r.out.Row(&r.row)
 	if errors.Is(err, output.ErrPoint) {
@@ -159,59 +161,60 @@ func (r *Rows) write(t *rowTag, h *histogram.Histogram) error {
 	return err
 }
 
-// isLate notes that the total of a tag has more than its last point.
-func (r *Rows) isLate(t *rowTag) {
+// markLate records that the total of a tag has more than its last point.
+func (r *Rows) markLate(t *rowTag) {
 	if !t.late {
 		t.late = true
-		r.late = append(r.late, t)
+		r.lateTags = append(r.lateTags, t)
 	}
 }
 
-// takeLate adds an interval that came after its window to the totals.
+// takeLate adds a late interval to the total of its tag.
 func (r *Rows) takeLate(t *rowTag, h *histogram.Histogram) error {
 	if !r.totals {
 		r.options.Messages.LeftOut(1)
 		return nil
 	}
-	r.isLate(t)
+	r.markLate(t)
 	stats := output.StatsOf(h, nil, output.Stats{})
 	if err := t.total.Add(&stats); err != nil {
 		return &merge.SumError{Err: err}
 	}
-	return r.count(t, h)
+	return r.addTotal(t, h)
 }
 
-// count adds counts to a total, which the next row of the tag shows.
-func (r *Rows) count(t *rowTag, h *histogram.Histogram) error {
+// addTotal adds counts to the total that a [prom.Remote] keeps of a tag. The next row of the tag
+// shows them.
+func (r *Rows) addTotal(t *rowTag, h *histogram.Histogram) error {
 	if remote, ok := r.out.(*prom.Remote); ok {
-		return remote.Late(t.tag, t.factor, h)
+		return remote.AddTotal(t.tag, t.factor, h)
 	}
 	return nil
 }
 
-// writeLate writes the totals that came late, a millisecond after the last point: a point of
-// Prometheus is later than the one before.
+// writeLate writes rows with the totals that have more than their last points. Their time is one
+// millisecond after the last point, because Prometheus takes only points that are newer.
 func (r *Rows) writeLate() error {
-	end := r.end + 1
-	late := slices.SortedFunc(slices.Values(r.late), func(a, b *rowTag) int { return tags.Compare(a.tag, b.tag) })
-	r.late = nil
+	end := r.lastPoint + 1
+	late := slices.SortedFunc(slices.Values(r.lateTags), func(a, b *rowTag) int { return tags.Compare(a.tag, b.tag) })
+	r.lateTags = nil
 	for n, t := range late {
-		if !t.late || n > 0 && t == late[n-1] { // a row of the tag has shown the total
+		if !t.late || n > 0 && t == late[n-1] { // a later row of the tag has shown the total
 			continue
 		}
 		r.row = output.Row{Start: end - 1, End: end, TotalsOnly: true, Stats: r.row.Stats}
 		if err := r.write(t, new(histogram.Histogram)); err != nil {
 			return err
 		}
-		r.end = end
+		r.lastPoint = end
 	}
 	return nil
 }
 
-// Flush hands on the rows.
+// Flush passes on the rows written so far.
 func (r *Rows) Flush() error { return r.flush() }
 
-// End writes what follows the last row.
+// End writes what the format needs after the last row.
 func (r *Rows) End() error {
 	if r.out == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package sinks has the outputs of merged logs, each in a file: a log, rows for programs, a table,
-// a page, metrics, receivers, and limits that must hold.
+// Package sinks has the outputs of merged logs: a log, rows for programs, a table, a page, metrics,
+// receivers, and limits that must hold.
 package sinks
 
 import (
@@ -14,34 +14,34 @@ import (
 	"hdrkit/tags"
 )
 
-// Options are what the outputs have in common.
+// Options are what several outputs need.
 type Options struct {
 	Units Units
-	// Messages receives what a person should know.
+	// Messages receives messages for a person.
 	Messages Messages
-	// Size is that of the windows in milliseconds.
+	// Size is the size of the windows in milliseconds.
 	Size int64
-	// Percentiles are shown of each window.
+	// Percentiles are the percentiles that outputs show of each window.
 	Percentiles []float64
-	// Metric is the name of metrics, empty for the usual one.
+	// Metric is the name of metrics, empty for the default.
 	Metric string
 	By     *tags.By
 	Memory *ledger.Ledger
-	// EndTime is the time that receivers have at the end, and ScrapeTime what a scrape has at
-	// least.
+	// EndTime is the time that receivers have at the end to take rows. ScrapeTime is the shortest
+	// time for a last scrape.
 	EndTime, ScrapeTime time.Duration
 
-	waiting *push.Room // for rows of all receivers
+	waiting *push.Room // room for the rows of all receivers, nil before the first Push
 }
 
-// mostWaiting is the number of bytes of rows that wait for receivers, and waitingPart the part of
-// the memory that they may take.
+// Rows that wait for receivers may take mostWaiting bytes, or one of waitingPart parts of the
+// memory if that is less.
 const (
 	mostWaiting = 1 << 30
 	waitingPart = 4
 )
 
-// room returns the room for the rows that wait for receivers.
+// room returns the room for rows that wait for receivers. All receivers share it.
 func (o *Options) room() *push.Room {
 	if o.waiting == nil {
 		account := o.Memory.Open("rows that wait for receivers", "look why these do not take them")
@@ -50,31 +50,31 @@ func (o *Options) room() *push.Room {
 	return o.waiting
 }
 
-// Units know how to print values.
+// Units know the units of values, and how to print values.
 type Units interface {
 	live.Units
-	// Scale returns how to print values, by what is known so far.
+	// Scale returns the scale of printed values, by the units known so far.
 	Scale(mustKnow bool) (hdrlog.Scale, error)
-	// Readable returns the scale for people, by what is typical of rows, see
+	// Readable returns a scale that suits people, by typical values of rows, see
 	// [unit.Options.Readable].
 	Readable(s hdrlog.Scale, rows ...unit.Typical) hdrlog.Scale
-	// Unit returns the unit that all logs have which state one. An error says that they have
+	// Unit returns the unit that all logs have which state a unit. It returns an error if they have
 	// several.
 	Unit() (hdrlog.Unit, error)
 }
 
-// Messages receive what a person should know.
+// Messages receive messages for a person, and count what was left out.
 type Messages interface {
 	live.Messages
-	// LeftOut counts intervals that were read but not shown.
+	// LeftOut counts intervals that were read and are in no output.
 	LeftOut(intervals int)
-	// Skipped returns the number of malformed lines, and TooLate that of intervals that were read
-	// but not shown.
+	// Skipped returns the number of malformed lines. TooLate returns the number of intervals that
+	// LeftOut has counted.
 	Skipped() int
 	TooLate() int
 }
 
-// metrics returns the options of metrics in a format, by the unit that is known so far.
+// metrics returns the options of metrics in a format, by the units known so far.
 func (o *Options) metrics(format string) (prom.Options, error) {
 	s, err := o.Units.Scale(false)
 	if err != nil {

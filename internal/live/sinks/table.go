@@ -20,18 +20,18 @@ import (
 // redraw is the shortest time between two drawings of a table.
 const redraw = 500 * time.Millisecond
 
-// A Terminal has a table below the messages. It is safe for concurrent use.
+// A Terminal shows a table below the messages. It is safe for concurrent use.
 type Terminal struct {
 	W             io.Writer
 	Width, Height func() int
 	Colour        bool
 
 	mu    sync.Mutex
-	lines []string // of the table
+	lines []string // of the table on the screen
 }
 
-// Messages returns a writer for messages, which w shows on the same terminal. They stay above the
-// table.
+// Messages returns a writer for messages. It passes them to w, which shows them on the same
+// terminal, above the table.
 func (t *Terminal) Messages(w io.Writer) io.Writer { return &messages{t, w} }
 
 type messages struct {
@@ -51,25 +51,26 @@ func (m *messages) Write(text []byte) (int, error) {
 	return n, cmp.Or(err, t.put(lines))
 }
 
-// draw draws a table. One that goes on fits the terminal: it may lack lines at its end.
-func (t *Terminal) draw(table string, goesOn bool) error {
+// draw draws a table. If further tables follow, it leaves out lines that do not fit on the
+// terminal.
+func (t *Terminal) draw(table string, isLive bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !goesOn {
+	if !isLive {
 		err := t.put(nil)
 		_, last := io.WriteString(t.W, table)
 		return cmp.Or(err, last)
 	}
 	lines := slices.Collect(strings.Lines(table))
-	if height := max(t.Height()-1, 3); len(lines) > height { // the cursor has a line
+	if height := max(t.Height()-1, 3); len(lines) > height { // one line is for the cursor
 		more := len(lines) - height + 1
 		lines = append(lines[:height-1], fmt.Sprintf("... and %d more lines; -incT chooses tags\n", more))
 	}
 	return t.put(lines)
 }
 
-// put puts lines in the place of the table. Those that are too wide are cut: a line that breaks
-// would move the others.
+// put replaces the table on the screen by lines. It cuts off lines that are too wide, because a
+// line that wraps would move the others.
 func (t *Terminal) put(lines []string) error {
 	var text strings.Builder
 	if len(t.lines) > 0 {
@@ -83,32 +84,33 @@ func (t *Terminal) put(lines []string) error {
 	return err
 }
 
-// A Table shows on a terminal all that was recorded so far. It is drawn again where it stands.
+// A Table shows all values so far as a table on a terminal. It is drawn again in the same place.
 type Table struct {
 	gate     *Gate
 	terminal *Terminal
 	complete func(command string) string
 
-	drawn time.Time
-	took  time.Duration // the last drawing
-	stale bool          // it has changed since then
+	lastDrawn time.Time
+	drawTime  time.Duration // of the last drawing
+	stale     bool          // windows have come since the last drawing
 }
 
-// NewTable returns a table of what a gate has. Complete adds the logs to the command to type next.
+// NewTable returns a table of the values of a gate. The function complete adds the names of the
+// logs to the command that the table suggests.
 func NewTable(g *Gate, t *Terminal, complete func(command string) string) *Table {
 	return &Table{gate: g, terminal: t, complete: complete}
 }
 
-// Window adds what a tag has in a window, or what came late.
+// Window adds a row of a window, or a late interval.
 func (t *Table) Window(w *live.Window) error {
 	t.stale = true
 	return t.gate.Window(w)
 }
 
-// Flush draws the table, unless it has just been drawn. Drawings take one of findShare parts of the
-// time.
+// Flush draws the table, unless the last drawing is too recent. Drawings take at most one of
+// findShare parts of the time.
 func (t *Table) Flush() error {
-	if t.stale && time.Since(t.drawn) >= max(redraw, findShare*t.took) {
+	if t.stale && time.Since(t.lastDrawn) >= max(redraw, findShare*t.drawTime) {
 		if err := t.draw(true); err != nil {
 			return err
 		}
@@ -124,15 +126,15 @@ func (t *Table) End() error {
 	return t.draw(false)
 }
 
-// worstPercentile is the figure that rows are in the order of.
+// worstPercentile is the percentile by which rows are sorted.
 const worstPercentile = 99
 
-// draw draws the table, which goes on or is the last.
-func (t *Table) draw(goesOn bool) error {
+// draw draws the table. If isLive is set, further drawings follow.
+func (t *Table) draw(isLive bool) error {
 	begin := time.Now()
 	defer func() {
-		t.drawn = time.Now()
-		t.took = t.drawn.Sub(begin)
+		t.lastDrawn = time.Now()
+		t.drawTime = t.lastDrawn.Sub(begin)
 	}()
 	t.stale = false
 	all, found, err := t.gate.Snapshot()
@@ -147,7 +149,7 @@ func (t *Table) draw(goesOn bool) error {
 		Width:       t.terminal.Width(),
 		Colour:      t.terminal.Colour,
 	}
-	if goesOn {
+	if isLive {
 		table.Verdicts = verdictsOf(found, all)
 	}
 	for _, line := range report.Top(found, t.complete) {
@@ -157,7 +159,7 @@ func (t *Table) draw(goesOn bool) error {
 	if err := table.Write(&text, worstFirst(all)); err != nil {
 		return err
 	}
-	if goesOn {
+	if isLive {
 		return t.terminal.draw(text.String(), true)
 	}
 	between := "\n"
@@ -170,7 +172,8 @@ func (t *Table) draw(goesOn bool) error {
 	return t.terminal.draw(text.String(), false)
 }
 
-// worstFirst returns the rows with the worst ones first: there may be more of them than lines.
+// worstFirst returns the rows in descending order of their worstPercentile, because the terminal
+// may have fewer lines.
 func worstFirst(rows []*output.Summary) []*output.Summary {
 	figures := make(map[*output.Summary]float64)
 	for _, s := range rows {
@@ -183,8 +186,8 @@ func worstFirst(rows []*output.Summary) []*output.Summary {
 	})
 }
 
-// verdictsOf returns what the column of limits says of each tag: how many limits fail, or whether
-// all hold. It is nil if there are no limits.
+// verdictsOf returns the text of the column of limits for each tag. It returns nil if there are no
+// limits.
 func verdictsOf(found []output.Finding, all []*output.Summary) map[string]string {
 	limits := make(map[string][]output.Finding)
 	for _, f := range found {
@@ -206,7 +209,8 @@ func verdictsOf(found []output.Finding, all []*output.Summary) map[string]string
 	return texts
 }
 
-// verdictOf returns what the column of limits says of a tag, in few characters.
+// verdictOf returns the text of the column of limits for the verdicts of a tag: how many limits
+// fail, or whether all hold.
 func verdictOf(verdicts []output.Finding) string {
 	text := "hold"
 	failed := 0
@@ -224,7 +228,7 @@ func verdictOf(verdicts []output.Finding) string {
 	return text
 }
 
-// WriteVerdicts writes the sentences about limits, those that fail first.
+// WriteVerdicts writes sentences about the limits. Limits that fail come first.
 func WriteVerdicts(w io.Writer, all []*output.Summary, verdicts []gate.Verdict, colour bool) {
 	run := finding.Run{Summaries: all, Scale: output.CommonScale(all), Verdicts: verdicts}
 	for _, f := range finding.Limits(&run) {
