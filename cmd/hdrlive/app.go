@@ -57,7 +57,7 @@ type options struct {
 	sinks     sinks.Options
 	from      string // start or now
 	fromGiven bool
-	idle      int64 // milliseconds
+	idle      int64 // in milliseconds, 0 without -idle
 	length    int64 // of the run in milliseconds, 0 without -for
 	port      port.Options
 }
@@ -73,7 +73,7 @@ type targets struct {
 type verdicts struct {
 	limits []gate.Limit
 	abort  bool
-	stop   gate.Stop // if abort is set
+	stop   gate.Stop // when a failing limit ends the run, if abort is set
 }
 
 func app() *cli.Command {
@@ -372,7 +372,7 @@ func (r *command) merge(d *logs.Diagnostics, file *sinks.File) error {
 // status returns the status of a run that would end with another one but for SIGHUP.
 func (r *command) status(status error) error {
 	if r.hangup.Load() {
-		return message.Status(128 + int(syscall.SIGHUP)) // systemd starts the command again
+		return message.Status(128 + int(syscall.SIGHUP)) // with this status, systemd starts the command again
 	}
 	return status
 }

@@ -94,9 +94,8 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 
 // liveTags say which tags intervals get in the result.
 type liveTags struct {
-	several bool // there may be several logs
-	// matched says which patterns have matched a file.
-	matched map[string]*atomic.Bool // whether each pattern has matched a file
+	several bool                    // there may be several logs
+	matched map[string]*atomic.Bool // by pattern: whether it has matched a file
 }
 
 // of returns a function for an input. It returns the tag in the result for the tag of an interval.

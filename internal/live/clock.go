@@ -79,7 +79,7 @@ type pass struct {
 // A pace says how far one input of a clock has come.
 type pace struct {
 	clock *clock
-	input *input // the merger's, nil if there is none
+	input *input // the merger's input, nil in tests and for a search
 	// hasUnread reports whether the log has data that were not read; nil reports false.
 	hasUnread func() bool
 
@@ -165,7 +165,7 @@ func between(from, to int64) time.Duration {
 	if to <= from {
 		return 0
 	}
-	difference := uint64(to) - uint64(from) // right even where that of int64 overflows
+	difference := uint64(to) - uint64(from) // uint64 subtraction does not overflow here
 	return time.Duration(min(difference, longest)) * time.Millisecond
 }
 
@@ -185,7 +185,7 @@ func (in *pace) isTooFarAhead(now time.Time, middle int64) bool {
 			asFar++
 		}
 	}
-	return asFar < all/2+1 // so the lower median is less
+	return asFar < all/2+1 // then the lower median of positions is below latest
 }
 
 // notePass records that an input has passed the windows that end at or before end.
@@ -234,7 +234,7 @@ func (l *clock) Next() *pace {
 		return next
 	}
 	for _, in := range l.inputs {
-		if in.ahead && !in.atEnd && !l.crowded() { // its next interval may be one that the others wait for
+		if in.ahead && !in.atEnd && !l.crowded() { // the others may wait for its next interval
 			return in
 		}
 	}
@@ -318,7 +318,7 @@ func (l *clock) passedByAll(now time.Time) int64 {
 	for n := range l.inputs {
 		at := (l.holder + n) % len(l.inputs)
 		if released = min(released, l.inputs[at].releasedUntil(now)); released <= l.completeUntil {
-			l.holder = at // the usual case, with many inputs
+			l.holder = at // fast path: the same input mostly holds back windows again
 			return l.completeUntil
 		}
 	}
@@ -352,7 +352,7 @@ func (in *pace) releasedUntil(now time.Time) int64 {
 	}
 	unread := func() bool { return in.hasUnread != nil && in.hasUnread() }
 	switch {
-	case in.ahead && !in.silent && !in.clock.crowded() && unread(): // maybe an interval that the others wait for
+	case in.ahead && !in.silent && !in.clock.crowded() && unread(): // the others may wait for its next interval
 		return passed
 	case in.silent || in.behind || in.ahead:
 		return math.MaxInt64

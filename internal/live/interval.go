@@ -96,7 +96,7 @@ func (m *Merger) addInterval(in *input, i *interval, now time.Time) error {
 	in.show(i, now)
 	fate := m.fate(i)
 	if !i.wanted {
-		if i.start >= m.options.From && fate != late { // of a tag that is not chosen
+		if i.start >= m.options.From && fate != late { // the tag is not selected
 			m.noteRun(in, i, fate)
 		}
 		return nil

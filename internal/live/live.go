@@ -62,10 +62,11 @@ const flushTime = 250 * time.Millisecond
 
 // Options say which intervals to merge, and how.
 type Options struct {
-	// Size is the size of the windows in milliseconds, and Idle as in [newClock].
+	// Size is the size of the windows in milliseconds. Idle is the time for which a window waits for
+	// an input without new data, 0 for a default that depends on the intervals.
 	Size int64
 	Idle time.Duration
-	// From leaves out intervals that start before it, in milliseconds since the epoch.
+	// Intervals that start before From, in milliseconds since the epoch, are left out.
 	From int64
 	// Tags selects intervals by their tags, as Tag returns them.
 	Tags *tags.Filter
@@ -80,7 +81,7 @@ type Options struct {
 	Whole *merge.Rates
 	// Messages receives what is wrong with logs.
 	Messages Messages
-	// Memory, if set, limits what the merger may keep.
+	// Memory, if set, limits the memory of the merger.
 	Memory *ledger.Ledger
 	// Second says what the second number of an interval is, if the user says it.
 	Second hdrlog.SecondField

@@ -27,7 +27,7 @@ const (
 // needs it if the line does not say that the interval was late, or when its values were recorded.
 // Otherwise Note returns an empty string.
 func (w *Window) Note() string {
-	length := w.Window.End - w.Window.Start // that of the sum is the length of the line
+	length := w.Window.End - w.Window.Start // the line has the length of the sum, not of the window
 	r := w.Recorded
 	switch {
 	case w.Late:

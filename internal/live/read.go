@@ -189,7 +189,7 @@ func (m *Merger) newInterval(in *input, r *hdrlog.Record, mark *follow.Mark) (*i
 	}
 	i.end = max(i.start, x.EndMillis())
 	i.windowEnd = merge.WindowOf(i.start, i.end, m.options.Size).End
-	kept := m.options.Tags.Keeps(x.Tag) // the filter must see all tags
+	kept := m.options.Tags.Keeps(x.Tag) // called for all intervals, because the filter reports tags without match
 	i.wanted = kept && i.start >= m.options.From
 	m.recall(i, mark)
 	crosses := merge.Crosses(i.start, i.end, m.options.Size)

@@ -84,7 +84,7 @@ func (m *Merger) reportCrowded() {
 // refuse leaves out an interval whose unit does not fit. If no window was handed out yet, the
 // returned error ends the merging.
 func (m *Merger) refuse(in *input, i *interval, why error) error {
-	if i.past.readEarlier { // the earlier run has said so
+	if i.past.readEarlier { // the earlier run has reported it
 		return nil
 	}
 	if m.clock.handedUntil == never && m.clock.previousRunUntil == never {

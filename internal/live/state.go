@@ -62,7 +62,7 @@ type saved struct {
 	Logs      []follow.Mark
 }
 
-// stateVersion and stateCommand tell the states of other versions and commands.
+// stateVersion and stateCommand are in each state, to refuse states of other versions and commands.
 const (
 	stateVersion = 12
 	stateCommand = "hdrlive"
@@ -87,7 +87,7 @@ func OpenState(path string, size int64, from *int64) (*State, error) {
 		return nil, err
 	}
 	tempfile.RemoveOld(path)
-	if s.isNew { // a crash before the first window leaves a state, which has From
+	if s.isNew { // after a crash before the first window, the next run needs From
 		if err := s.save(s.last); err != nil && !IsFull(err) {
 			s.Release()
 			return nil, err
@@ -155,7 +155,7 @@ func (s *State) Marks() []follow.Mark {
 			switch {
 			case slices.Contains(s.last.Held, marks[n].Path):
 				a.Missed = nil
-			case len(a.Missed) > 0: // the last run did not read these
+			case len(a.Missed) > 0: // the last run did not read these lines
 				a.ReadBack = a.Missed[0].From
 			}
 		}
@@ -192,7 +192,7 @@ func (s *State) due() (wait time.Duration, ok bool) {
 // hold locks the file, and creates it if it does not exist.
 func (s *State) hold() error {
 	for {
-		info, err := os.Stat(s.path) // to open a named pipe would wait for its writer
+		info, err := os.Stat(s.path) // before OpenFile, which would wait for the writer of a named pipe
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -202,7 +202,7 @@ func (s *State) hold() error {
 		case info.Size() > mostState:
 			return fmt.Errorf("%s has %d bytes, which no state has", s.path, info.Size())
 		}
-		file, err := os.OpenFile(s.path, os.O_RDONLY|os.O_CREATE, 0o600) // names of logs are for nobody else
+		file, err := os.OpenFile(s.path, os.O_RDONLY|os.O_CREATE, 0o600) // private, because it has names of logs
 		if err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func (s *State) hold() error {
 			s.isNew = held.Size() == 0
 			return nil
 		}
-		file.Close() // it was just replaced
+		file.Close() // another command has just replaced the file
 	}
 }
 

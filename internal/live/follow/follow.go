@@ -72,7 +72,7 @@ var ErrGone = errors.New("the file is gone")
 // pipe in a message.
 const NoPosition = "is no file, so no position in it can be kept; it is not read"
 
-// Defaults of [Options].
+// Default values of the durations in [Options].
 const (
 	DefaultPoll       = 75 * time.Millisecond
 	DefaultRescan     = time.Second
@@ -128,7 +128,7 @@ type Follower struct {
 	inputOf map[string]*Input       // by path
 	logs    []*Log                  // in order of their first files
 	sources map[[2]uint64][]*source // by device and inode
-	// unreadable says why folders cannot be read, by path.
+	// unreadable has, by path of a folder, why the folder cannot be read.
 	unreadable map[string]string
 	scans      int // of folders so far
 }
@@ -372,7 +372,7 @@ func (f *Follower) search() {
 	looks := f.scans
 	var absent []*Log
 	for _, l := range f.logs {
-		renamed := looks < searchScans && (l.state == sought || l.isReportedGone()) // maybe since New
+		renamed := looks < searchScans && (l.state == sought || l.isReportedGone()) // files may have been renamed since New
 		if renamed || l.state == sought && !l.lives() {
 			absent = append(absent, l)
 		}
@@ -402,7 +402,7 @@ func (f *Follower) searchBeside(path, of string, listed map[string][]string, new
 	folder := filepath.Dir(path)
 	if listed[folder] == nil {
 		f.beforeAccess()
-		listed[folder], _ = list(folder) // what is not found there is gone
+		listed[folder], _ = list(folder) // files in an unreadable folder count as gone
 	}
 	for _, other := range listed[folder] {
 		if other != path && base(other) == of {

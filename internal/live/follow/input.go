@@ -97,7 +97,7 @@ func (in *Input) Abort() {
 func (in *Input) enter(p phase) {
 	in.phase = max(in.phase, p)
 	if in.phase == aborted && in.pipe != nil && in.pipe.file() != nil {
-		in.pipe.file().SetReadDeadline(time.Unix(1, 0)) // ends a read that waits, where the system can
+		in.pipe.file().SetReadDeadline(time.Unix(1, 0)) // ends a waiting read, where the system supports it
 	}
 	in.signal()
 }

@@ -155,7 +155,7 @@ func (f *Follower) enqueue(s *source, in *Input) error {
 	if l.in != nil || in.naming.state == ended {
 		return nil
 	}
-	if l.state == over && l.reader.err != nil { // this run has read it to its end
+	if l.state == over && l.reader.err != nil { // this run has read the log to its end before
 		l.mark = &Mark{Header: l.read.header, Again: l.again}
 	}
 	if l.path != in.path && f.onFound != nil && l.read.offset > 0 {
@@ -199,7 +199,7 @@ func (l *Log) finishReading() {
 	case s != nil:
 		s.sharedSize = l.read.text.Size
 		s.setState(spare)
-	case f.phase == following || !f.options.Continues: // else a later run seeks it
+	case f.phase == following || !f.options.Continues: // otherwise a later run searches the rest
 		f.options.Notice(in.name, truncated)
 	}
 	l.reader.stream = nil
@@ -420,7 +420,7 @@ func (l *Log) advance(read []byte) {
 	defer f.mu.Unlock()
 	l.notePlace()
 	l.read.offset += int64(len(read))
-	if more := l.read.offset - l.read.text.Size; more > 0 { // an earlier run has hashed what comes before
+	if more := l.read.offset - l.read.text.Size; more > 0 { // an earlier run has hashed the bytes before these
 		l.read.text.Write(read[max(int64(len(read))-more, 0):])
 	}
 	l.read.lineCount += bytes.Count(read, []byte{'\n'})

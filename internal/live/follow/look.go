@@ -281,7 +281,7 @@ func (f *Follower) find(path string, info fs.FileInfo, first func()) (*source, e
 	if before != nil && f.recordSighting(before, path, info) {
 		return before, nil
 	}
-	if moved { // another file may have its inode
+	if moved { // another file may have got the same inode
 		f.forget(before)
 		before = nil
 	}
@@ -296,7 +296,7 @@ func (f *Follower) find(path string, info fs.FileInfo, first func()) (*source, e
 	if first != nil {
 		first()
 	}
-	if f.known(s.comparedInfo) != before { // it was just renamed
+	if f.known(s.comparedInfo) != before { // another file got the name since the Stat
 		f.closeFile(s)
 		return nil, nil
 	}
@@ -316,7 +316,7 @@ func (f *Follower) find(path string, info fs.FileInfo, first func()) (*source, e
 func (f *Follower) assign(s, before *source, create bool) {
 	l, c := f.ownerOf(s, before)
 	if c.relation == unknown || !f.intact(s, s.file, 0) {
-		return // another look will tell
+		return // the next look compares again
 	}
 	if before != nil && before.log != l {
 		f.forgetTruncated(before)
@@ -442,7 +442,7 @@ func (f *Follower) forgetTruncated(s *source) {
 	}
 	f.mu.Lock()
 	l := s.log
-	hasRest := func(other *source) bool { // under another name
+	hasRest := func(other *source) bool { // a file of another name
 		return other.path != s.path && other.hasAll() && (other.state == current || other.sharedSize >= s.sharedSize)
 	}
 	unread := s.hasAll() && (s.sharedSize > l.read.text.Size || s.path == l.path) &&
@@ -494,7 +494,7 @@ func (f *Follower) switchFile(in *Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case l.in != in: // reading was stopped
+	case l.in != in: // reading has ended meanwhile
 		return
 	case best != nil:
 		l.giveFile(best)
@@ -513,7 +513,7 @@ func (f *Follower) switchFile(in *Input) {
 func (f *Follower) longestOf(all []*source, points []point, read int64) (best *source) {
 	for _, s := range all {
 		if isThere, _ := f.reopen(s); !isThere {
-			continue // a look at its name will tell
+			continue // the next look at the name finds out more
 		}
 		c := f.compareHashes(s, points, read)
 		if c.relation == differs || !f.intact(s, s.file, 0) {

@@ -34,7 +34,7 @@ type Mark struct {
 
 // UnmarshalJSON reads a mark, and returns an error if it is inconsistent.
 func (m *Mark) UnmarshalJSON(data []byte) error {
-	type mark Mark // without this method
+	type mark Mark // has no UnmarshalJSON, which would call itself
 	if err := json.Unmarshal(data, (*mark)(m)); err != nil {
 		return err
 	}

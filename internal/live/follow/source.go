@@ -419,7 +419,7 @@ func (f *Follower) compareHashes(s *source, points []point, known int64) compari
 			m, err := io.ReadFull(r, part)
 			read.add(part[:m])
 			if err != nil {
-				if n < edgeLines && bytes.IndexByte(part[:m], '\n') >= 0 { // a line ends there
+				if n < edgeLines && bytes.IndexByte(part[:m], '\n') >= 0 { // a line of the file ends before the line of the log
 					c.relation = differs
 				}
 				return c

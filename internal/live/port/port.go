@@ -1,10 +1,10 @@
-// Package port opens the port of a command that shows logs, and decides who gets answers there.
+// Package port opens the port of a command that shows logs, and decides which clients may read.
 //
-// A port at a loopback address is for this machine. Another one needs passwords, or the word of the
-// user that everybody may read: TLS alone keeps nobody out. A browser lets a page talk to the
-// address that the page came from. If a name of the Internet leads to a loopback address suddenly
-// (DNS rebinding), that address is this machine. The request still has the name of the Internet,
-// and a port without passwords refuses it.
+// Only this machine can reach a port at a loopback address. A port at any other address needs
+// passwords, or an option that lets everybody read: TLS alone keeps nobody out. A browser lets a page
+// send requests to the host that the page came from. If the name of this host suddenly leads to a
+// loopback address (DNS rebinding), the page reaches this machine. Its requests still have the name
+// of the foreign host, so a port without passwords refuses them.
 package port
 
 import (
@@ -108,7 +108,7 @@ func (p *Port) Start(handler http.Handler) (stop func()) {
 	server := &http.Server{
 		Handler: p.guard(handler), MaxHeaderBytes: 64 << 10,
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: log.New(io.Discard, "", 0), // strangers who speak no TLS would fill the journal
+		ErrorLog: log.New(io.Discard, "", 0), // connections without TLS would fill the journal
 	}
 	go server.Serve(p.listener)
 	return func() {
@@ -157,7 +157,7 @@ func host(address string) string {
 	return strings.ToLower(strings.TrimSuffix(name, "."))
 }
 
-// Kinds of secrets.
+// Prefixes of a secret before it is hashed: name and password, or token.
 const (
 	basic  = "basic "
 	bearer = "bearer "

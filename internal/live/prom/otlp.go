@@ -80,7 +80,7 @@ func NewOTLP(w io.Writer, o Options, environment func(string) string, json bool)
 func Gzip(rows []byte) []byte {
 	var body bytes.Buffer
 	w := gzip.NewWriter(&body)
-	w.Write(rows) // a buffer takes everything
+	w.Write(rows) // writing to a buffer does not fail
 	w.Close()
 	return body.Bytes()
 }
@@ -89,7 +89,7 @@ func Gzip(rows []byte) []byte {
 // the receiver has left out all the same, and why.
 func Rejected(answer []byte) (rows int, why string) {
 	for number, partial := range fieldsOf(answer) {
-		if number != 1 { // ExportMetricsServiceResponse.partial_success
+		if number != 1 { // not the field partial_success of ExportMetricsServiceResponse
 			continue
 		}
 		for number, value := range fieldsOf(partial) {
@@ -192,7 +192,7 @@ func point(h *histogram.Histogram, ratio float64, highest int) *metrics.Exponent
 	}
 	if len(all) > 0 {
 		first := all[0].index
-		// Indices of OpenTelemetry are those of the lower bounds.
+		// OpenTelemetry numbers a bucket by its lower bound, which is one less.
 		p.Positive = &metrics.ExponentialHistogramDataPoint_Buckets{Offset: int32(first - 1), BucketCounts: make([]uint64, all[len(all)-1].index-first+1)}
 		for _, b := range all {
 			p.Positive.BucketCounts[b.index-first] = uint64(b.count)

@@ -101,7 +101,7 @@ func NewPusher(format string, u *url.URL, agent string, o push.Options) *push.Pu
 		o.Encode, o.Had = Snappy, isOutOfOrder
 	case metric.Influx:
 		o.Header.Set("Content-Type", "text/plain; charset=utf-8")
-		if query := address.Query(); query.Has("precision") { // without it, times are in nanoseconds
+		if query := address.Query(); query.Has("precision") { // without this parameter, times are in nanoseconds
 			query.Del("precision")
 			address.RawQuery = query.Encode()
 		}

@@ -148,14 +148,14 @@ const OTLP = "otlp+"
 // ParseURL parses and checks the address of a receiver. It refuses addresses with credentials,
 // because other users can read a command line.
 func ParseURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text) // its error repeats the text, which may hold a secret
+	u, err := url.Parse(text) // the error is not returned: it quotes the text, which may have a secret
 	switch {
 	case err != nil || !slices.Contains([]string{"http", "https"}, strings.TrimPrefix(u.Scheme, OTLP)) || u.Host == "":
 		return nil, errors.New("not a URL such as http://127.0.0.1:8086/write?db=loadtest")
 	case u.User != nil:
 		return nil, errors.New("a URL holds no credentials; HDRKIT_PUSH_AUTHORIZATION does")
 	}
-	if query := u.Query(); query.Has("u") || query.Has("p") { // InfluxDB 1 takes name and password so
+	if query := u.Query(); query.Has("u") || query.Has("p") { // name and password for InfluxDB 1
 		return nil, errors.New("a URL holds no credentials (u, p); HDRKIT_PUSH_AUTHORIZATION does, such as 'Token NAME:PASSWORD' or 'Basic BASE64'")
 	}
 	if port := u.Port(); port != "" {
@@ -214,7 +214,7 @@ type Pusher struct {
 	queue       queue
 	closing     bool
 	state       State
-	droppedAway int64 // rows since the receiver is away
+	droppedAway int64 // rows dropped since the receiver has been away
 }
 
 // A queue has the rows that wait, the oldest first.
@@ -322,10 +322,10 @@ func New(o Options) *Pusher {
 	p := &Pusher{options: o, hasSecret: o.hasSecret(), ended: make(chan struct{})}
 	p.changed.L = &p.mu
 	p.client = http.Client{
-		// Its own connections: others may close those of the default transport at any time.
+		// The pusher has its own connections, because others may close those of the default transport.
 		Transport: http.DefaultTransport.(*http.Transport).Clone(),
 		Timeout:   timeout,
-		// Most redirects drop the body, and the credentials are for one receiver only.
+		// Redirects are not followed: most drop the body, and credentials are for one receiver only.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	p.context, p.giveUp = context.WithCancel(context.Background())
@@ -378,7 +378,7 @@ func (p *Pusher) dropRows(bytes int) (free int) {
 	return free
 }
 
-// drop is dropRows without the lock.
+// drop locks the pusher and calls dropRows.
 func (p *Pusher) drop(bytes int) (free int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -518,7 +518,7 @@ func (p *Pusher) send(rows [][]byte) (refused int, why error) {
 		case result.final:
 			p.answered(true)
 			return min(max(result.rejected, 0), len(rows)), err
-		case p.State().LastSuccess.IsZero() && isCertificate(err): // a new one may come while rows are sent
+		case p.State().LastSuccess.IsZero() && isCertificate(err): // later, an expired certificate may be replaced
 			p.options.Notice(fmt.Sprintf("the receiver is not to be trusted: %v", err))
 			p.GiveUp()
 		case p.context.Err() == nil && !away:
@@ -529,7 +529,7 @@ func (p *Pusher) send(rows [][]byte) (refused int, why error) {
 			p.mu.Unlock()
 		}
 		if wait == 0 {
-			// Several senders should not come back at the same moment.
+			// A random part keeps several senders from trying again at the same moment.
 			wait = pause + rand.N(pause/4+1)
 			pause = min(2*pause, longestPause)
 		}

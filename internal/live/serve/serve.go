@@ -69,7 +69,7 @@ func (s *Server) All(d *page.Data, isNew bool) error {
 	defer s.mu.Unlock()
 	s.firstNumber += len(s.backlog)
 	if !isNew {
-		s.firstNumber-- // the number of the last update, which the others have
+		s.firstNumber-- // keeps the number of the last update, which other viewers already have
 	}
 	s.backlog = [][]byte{e}
 	s.wake()

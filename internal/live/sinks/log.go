@@ -192,7 +192,7 @@ func (f *File) parts(at, to *live.FilePosition) []byte {
 		return nil
 	}
 	var log bytes.Buffer
-	if at.Size > 0 { // else its header is among them
+	if at.Size > 0 { // otherwise the bytes begin with the header
 		header := hdrlog.NewWriter(&log)
 		if cmp.Or(union.WriteHeader(header, nil, 0, at.Base), header.Flush()) != nil {
 			return nil

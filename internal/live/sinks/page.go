@@ -241,7 +241,7 @@ func (in *pageInputs) addSilence(name string, at int64) {
 
 // marks returns the marks of silent inputs.
 func (p *Page) marks() []chart.Mark {
-	marks := []chart.Mark{} // never null
+	marks := []chart.Mark{} // not nil, so that JSON has an empty list
 	origin, started := p.page.Origin()
 	for _, f := range p.inputs.silences {
 		text := f.names[0] + " is silent"
@@ -345,7 +345,7 @@ func (p *Page) Flush() error {
 	u.Status = p.inputs.status
 	u.Marks = p.marks()
 	if found {
-		u.Findings = append([]output.Finding{}, p.findings...) // never nil
+		u.Findings = append([]output.Finding{}, p.findings...) // not nil, so that JSON has an empty list
 		u.Top = report.Headline(p.findings)
 	}
 	if many, err := p.server.Update(u); err != nil || !many {

@@ -74,7 +74,7 @@ func (t *Terminal) draw(table string, isLive bool) error {
 func (t *Terminal) put(lines []string) error {
 	var text strings.Builder
 	if len(t.lines) > 0 {
-		fmt.Fprintf(&text, "\x1b[%dA\x1b[J", len(t.lines)) // up to its first line, and erase what follows
+		fmt.Fprintf(&text, "\x1b[%dA\x1b[J", len(t.lines)) // move to the first line, and erase the rest of the screen
 	}
 	if len(lines) > 0 {
 		text.WriteString("\x1b[?7l" + strings.Join(lines, "") + "\x1b[?7h")
@@ -142,7 +142,7 @@ func (t *Table) draw(isLive bool) error {
 		return err
 	}
 	var text strings.Builder
-	isMaximum := func(p float64) bool { return p == 100 } // a table has that anyway
+	isMaximum := func(p float64) bool { return p == 100 } // the table always has a column of maxima
 	percentiles := slices.DeleteFunc(slices.Clone(t.gate.options.Percentiles), isMaximum)
 	table := report.Table{
 		Percentiles: percentiles,
