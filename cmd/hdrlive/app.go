@@ -392,7 +392,7 @@ func (r *command) serve(m *live.Merger) (stop func()) {
 // open opens the outputs. Each goes on where the last run has ended. File is that of -of, or nil.
 func (r *command) open(stdout *stdout, file *sinks.File) error {
 	o := &r.options.sinks
-	has := func(key string) bool {
+	hasOutput := func(key string) bool {
 		return slices.ContainsFunc(r.outputs, func(out live.Output) bool { return out.Key == key })
 	}
 	if file != nil {
@@ -425,7 +425,7 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 	}
 	for _, u := range r.options.targets.pushes {
 		key := "-push " + push.Key(u)
-		if has(key) {
+		if hasOutput(key) {
 			return message.Usagef("%s is given twice", key)
 		}
 		p := sinks.NewPush(o, u, r.state.Kept())

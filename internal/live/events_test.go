@@ -292,7 +292,7 @@ func (r *targetRun) Flush() error {
 	return nil
 }
 
-func (r *targetRun) Has() int64 {
+func (r *targetRun) SentUntil() int64 {
 	if len(r.waiting) == 0 {
 		return r.done
 	}

@@ -178,7 +178,7 @@ func (m *Merger) handLate(in *input, i *interval, now time.Time) error {
 	if err := merged.Sum.Merge(i.sum); err != nil {
 		return err
 	}
-	return m.hand(&merged, true)
+	return m.passOn(&merged, true)
 }
 
 // release returns the sum of an interval to the pool.

@@ -262,7 +262,7 @@ func (m *Merger) Run(f *follow.Follower) error {
 // state, a message says how many of these are lost.
 func (m *Merger) handOutAll(to func(w *Window) error) error {
 	for merged := range m.clock.All(m.options.tuning.now()) {
-		if err := m.handTo(to, merged, false); err != nil {
+		if err := m.passTo(to, merged, false); err != nil {
 			return err
 		}
 	}
@@ -348,7 +348,7 @@ func (m *Merger) consume() error {
 	m.rates.Forget(m.clock.completeUntil)
 	for {
 		for merged := range m.clock.Complete(m.delivery.lastLook) {
-			if err := m.hand(merged, false); err != nil {
+			if err := m.passOn(merged, false); err != nil {
 				return err
 			}
 		}
@@ -394,13 +394,13 @@ func (m *Merger) flush() error {
 	return m.fan.flush()
 }
 
-// hand passes a window to the outputs. Late says that merged is one late interval.
-func (m *Merger) hand(merged *merge.Merged, late bool) error {
-	return m.handTo(m.fan.window, merged, late)
+// passOn passes a window to the outputs. Late says that merged is one late interval.
+func (m *Merger) passOn(merged *merge.Merged, late bool) error {
+	return m.passTo(m.fan.window, merged, late)
 }
 
-// handTo passes a window to the function to, which is a method of the fan.
-func (m *Merger) handTo(to func(w *Window) error, merged *merge.Merged, late bool) (err error) {
+// passTo passes a window to the function to, which is a method of the fan.
+func (m *Merger) passTo(to func(w *Window) error, merged *merge.Merged, late bool) (err error) {
 	m.delivery.needsFlush = true
 	m.options.State.changed = true
 	m.chargeOpen() // the window is not open any more

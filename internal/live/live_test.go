@@ -691,7 +691,7 @@ func TestStoppedAhead(t *testing.T) {
 // TestQuiet checks that messages of a kind come once a minute, with a count.
 func TestQuiet(t *testing.T) {
 	t.Parallel()
-	var q quiet
+	var q throttle
 	all := int64(0)
 	begin := time.Unix(1e9, 0)
 	for _, test := range []struct {

@@ -199,8 +199,8 @@ func (m *Merger) newInterval(in *input, r *hdrlog.Record, mark *follow.Mark) (*i
 	i.sum = sums.Get().(*merge.Sum)
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	took, err := d.Visit(x, scan.Place{}).Decode(scan.Want{Max: crosses, Text: true}, i.sum)
-	i.highest, i.count = took.Max, took.Count
+	decoded, err := d.Visit(x, scan.Place{}).Decode(scan.Want{Max: crosses, Text: true}, i.sum)
+	i.highest, i.count = decoded.Max, decoded.Count
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
 		return nil, fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)

@@ -10,7 +10,7 @@ import (
 
 // Remarks record which messages an input has caused, so that they are not repeated.
 type remarks struct {
-	malformed, late quiet
+	malformed, late throttle
 	// far is the first interval that was too far ahead since reportAhead last looked.
 	far         far
 	saidAhead   bool // a message has reported an interval too far ahead
@@ -24,16 +24,16 @@ type far struct {
 	middle int64
 }
 
-// quietly is the shortest time between two messages of one kind about one input.
-const quietly = time.Minute
+// messagePause is the shortest time between two messages of one kind about one input.
+const messagePause = time.Minute
 
-// A quiet limits the rate of the messages of one kind about one input.
-type quiet struct{ lastMessage time.Time }
+// A throttle limits the rate of the messages of one kind about one input.
+type throttle struct{ lastMessage time.Time }
 
 // text returns a message if the last one is old enough, otherwise an empty string. All is the
 // number of such events so far, which the message states if it is above 1.
-func (q *quiet) text(now time.Time, message string, all int64, what string) string {
-	if !q.lastMessage.IsZero() && now.Sub(q.lastMessage) < quietly {
+func (q *throttle) text(now time.Time, message string, all int64, what string) string {
+	if !q.lastMessage.IsZero() && now.Sub(q.lastMessage) < messagePause {
 		return ""
 	}
 	q.lastMessage = now

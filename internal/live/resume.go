@@ -16,15 +16,15 @@ type resumption struct {
 	neededAfter int64
 	// mergedAfter is a time. The merged log has all windows that end after it.
 	mergedAfter int64
-	held        heldLogs
+	gone        goneLogs
 	// search holds back all windows while files are searched whose lines must be read again. It is
 	// nil when the search is over.
 	search *pace
 }
 
-// heldLogs are logs that are gone. Only the open windows that were read back have their lines, up
+// goneLogs are logs that are gone. Only the open windows that were read back have their lines, up
 // to the window that ends at end.
-type heldLogs struct {
+type goneLogs struct {
 	logs []string
 	end  int64
 }
@@ -34,7 +34,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 	if !m.options.State.Kept() {
 		return nil
 	}
-	s := &m.options.State.last
+	s := &m.options.State.previous
 	m.fan.keeps = true
 	m.clock.previousRunUntil = s.Done
 	m.resumption.neededAfter = s.Done
@@ -68,7 +68,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 // windows from the merged log. Without a merged log, windows that a receiver lacks are made again
 // from the logs.
 func (m *Merger) resumeOutputs(f *follow.Follower) {
-	s := &m.options.State.last
+	s := &m.options.State.previous
 	isFile := func(o Output) bool { _, ok := o.Sink.(File); return ok }
 	past := s.File != nil && s.File.Size <= m.options.tuning.mostPast && slices.ContainsFunc(m.fan.Outputs, isFile)
 	areGone := slices.ContainsFunc(f.Missing(), func(mark follow.Mark) bool { return mark.Again.From > 0 })
@@ -80,19 +80,19 @@ func (m *Merger) resumeOutputs(f *follow.Follower) {
 		if !ok {
 			continue
 		}
-		has, known := s.Receivers[o.Key]
+		sentUntil, known := s.Receivers[o.Key]
 		if !known {
-			has = s.Done
+			sentUntil = s.Done
 		}
-		r.Resume(has, s.Done)
-		lacks := has < s.Done
+		r.Resume(sentUntil, s.Done)
+		lacks := sentUntil < s.Done
 		switch {
 		case !lacks && !r.Totals():
-		case past && m.resumption.mergedAfter <= has:
+		case past && m.resumption.mergedAfter <= sentUntil:
 			o.Past = true
 		default:
-			o.done = has
-			m.resumption.neededAfter = min(m.resumption.neededAfter, has)
+			o.done = sentUntil
+			m.resumption.neededAfter = min(m.resumption.neededAfter, sentUntil)
 			if lacks && areGone {
 				m.options.Messages.Notice(o.Key + ": rows may be missing: some logs are gone, and no merged log has them")
 			}
@@ -105,18 +105,18 @@ func (m *Merger) resumeOutputs(f *follow.Follower) {
 func (m *Merger) readParts(f *follow.Follower) error {
 	state := m.options.State
 	if !state.HasParts() {
-		for _, log := range state.last.Held {
+		for _, log := range state.previous.Held {
 			m.options.Messages.Unread(log + " was gone before a crash; lines that no window has are missing")
 		}
 		return nil
 	}
-	m.resumption.held = heldLogs{logs: state.last.Held, end: never}
+	m.resumption.gone = goneLogs{logs: state.previous.Held, end: never}
 	for _, mark := range f.Missing() {
 		if mark.Again.Open > 0 && !mark.Said {
-			m.resumption.held.logs = append(m.resumption.held.logs, mark.Path)
+			m.resumption.gone.logs = append(m.resumption.gone.logs, mark.Path)
 		}
 	}
-	path := state.last.Parts.Path
+	path := state.previous.Parts.Path
 	r := hdrlog.NewReader(bytes.NewReader(state.parts), path)
 	for r.Scan() {
 		record := r.Record()
@@ -146,9 +146,9 @@ func (m *Merger) readPart(i *hdrlog.Interval, path string) error {
 		return err
 	}
 	start, end := i.StartMillis(), max(i.StartMillis(), i.EndMillis())
-	m.resumption.held.end = max(m.resumption.held.end, merge.WindowOf(start, end, m.options.Size).End)
+	m.resumption.gone.end = max(m.resumption.gone.end, merge.WindowOf(start, end, m.options.Size).End)
 	m.options.Units.Kept(path, i.Tag)
-	if len(m.resumption.held.logs) > 0 {
+	if len(m.resumption.gone.logs) > 0 {
 		m.rates.Add(i.Tag, 0, start, end, 0, never, m.options.Size)
 		if m.options.Whole != nil {
 			m.options.Whole.Add(i.Tag, 0, start, end, 0, never, m.options.Size)

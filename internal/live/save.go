@@ -55,9 +55,9 @@ func (m *Merger) save() error {
 	err := m.fan.each(func(o *Output) (err error) {
 		switch sink := o.Sink.(type) {
 		case Receiver:
-			has := min(sink.Has(), s.Done)
-			s.Receivers[o.Key] = has
-			least = min(least, has)
+			sentUntil := min(sink.SentUntil(), s.Done)
+			s.Receivers[o.Key] = sentUntil
+			least = min(least, sentUntil)
 		case File:
 			var p FilePosition
 			p, err = sink.Position()
@@ -70,11 +70,11 @@ func (m *Merger) save() error {
 	if err == nil {
 		m.settle(least, s.Done)
 		s.Logs = m.follower.Marks()
-		if s.Done < m.resumption.held.end {
-			s.Held = m.resumption.held.logs
-		} else if len(m.resumption.held.logs) > 0 {
-			m.follower.SettleMissing(m.resumption.held.logs, s.Done)
-			m.resumption.held.logs = nil
+		if s.Done < m.resumption.gone.end {
+			s.Held = m.resumption.gone.logs
+		} else if len(m.resumption.gone.logs) > 0 {
+			m.follower.SettleMissing(m.resumption.gone.logs, s.Done)
+			m.resumption.gone.logs = nil
 			s.Logs = m.follower.Marks()
 		}
 		err = state.save(s)
@@ -91,7 +91,7 @@ func (m *Merger) save() error {
 // nothing if the windows may lack lines that were not read again yet, and it is unclear which.
 func (m *Merger) saveParts() error {
 	state := m.options.State
-	held := slices.Clone(m.resumption.held.logs)
+	gone := slices.Clone(m.resumption.gone.logs)
 	for _, p := range m.positions {
 		back := p.earlierMark.Again.ReadBack
 		switch {
@@ -99,7 +99,7 @@ func (m *Merger) saveParts() error {
 		case back <= p.earlierMark.Line:
 			return nil
 		default:
-			held = append(held, p.earlierMark.Path)
+			gone = append(gone, p.earlierMark.Path)
 		}
 	}
 	for _, in := range m.inputs {
@@ -121,7 +121,7 @@ func (m *Merger) saveParts() error {
 		}
 		next := state.lastWritten
 		next.Parts = &p
-		next.Held = held
+		next.Held = gone
 		return state.save(next)
 	})
 }

@@ -31,9 +31,9 @@ const (
 // A State is the file of -state. It says how far the logs and the outputs of a run are. The zero
 // value stores nothing.
 type State struct {
-	path string
-	last saved    // the state of the run before
-	lock *os.File // the file, which no other command may use
+	path     string
+	previous saved    // the state of the run before
+	lock     *os.File // the file, which no other command may use
 
 	isNew bool // the file has no state of a run; Release removes it
 
@@ -57,8 +57,8 @@ type saved struct {
 	Done      int64            // windows that end at or before this time were handed out
 	File      *FilePosition    // of the merged log
 	Parts     *FilePosition    `json:",omitempty"` // after a clean stop: the end of the open windows in the merged log
-	Held      []string         `json:",omitempty"` // see heldLogs
-	Receivers map[string]int64 // end of the last window that need not be sent, see Receiver.Has
+	Held      []string         `json:",omitempty"` // see goneLogs
+	Receivers map[string]int64 // end of the last window that need not be sent, see Receiver.SentUntil
 	Logs      []follow.Mark
 }
 
@@ -82,13 +82,13 @@ const mostAway = 24 * time.Hour
 // milliseconds. From is [Options.From]. If the file has a state, OpenState replaces from by the
 // value there.
 func OpenState(path string, size int64, from *int64) (*State, error) {
-	s := &State{path: path, maxWait: saveMost, last: saved{Size: size, From: *from, Done: never}}
+	s := &State{path: path, maxWait: saveMost, previous: saved{Size: size, From: *from, Done: never}}
 	if err := s.hold(); err != nil {
 		return nil, err
 	}
 	tempfile.RemoveOld(path)
 	if s.isNew { // after a crash before the first window, the next run needs From
-		if err := s.save(s.last); err != nil && !IsFull(err) {
+		if err := s.save(s.previous); err != nil && !IsFull(err) {
 			s.Release()
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func OpenState(path string, size int64, from *int64) (*State, error) {
 		s.Release()
 		return nil, fmt.Errorf("%s: %w; remove it and the file of -of to begin anew, or name others", path, err)
 	}
-	*from = s.last.From
+	*from = s.previous.From
 	return s, nil
 }
 
@@ -110,7 +110,7 @@ func (s *State) read(size int64) error {
 		return err
 	}
 	line, hash, _ := bytes.Cut(text, []byte{'\n'})
-	l := &s.last
+	l := &s.previous
 	*l = saved{}
 	damage := json.Unmarshal(line, l)
 	if damage != nil && !bytes.HasPrefix(line, []byte(`{"Version":`)) {
@@ -147,20 +147,20 @@ func hashOf(text []byte) []byte {
 // Marks returns the marks for [follow.Options]. A later run may find a log that this run does not
 // find, so each mark says which windows were handed out with its lines.
 func (s *State) Marks() []follow.Mark {
-	marks := slices.Clone(s.last.Logs)
+	marks := slices.Clone(s.previous.Logs)
 	for n := range marks {
 		a := &marks[n].Again
 		if s.HasParts() {
 			a.ReadBack = math.MaxInt
 			switch {
-			case slices.Contains(s.last.Held, marks[n].Path):
+			case slices.Contains(s.previous.Held, marks[n].Path):
 				a.Missed = nil
 			case len(a.Missed) > 0: // the last run did not read these lines
 				a.ReadBack = a.Missed[0].From
 			}
 		}
 		if a.From > 0 && (len(a.Missed) == 0 || a.From < a.Missed[0].From) {
-			a.Missed = slices.Insert(slices.Clone(a.Missed), 0, follow.Missed{From: a.From, Done: s.last.Done})
+			a.Missed = slices.Insert(slices.Clone(a.Missed), 0, follow.Missed{From: a.From, Done: s.previous.Done})
 		}
 	}
 	return marks
@@ -168,11 +168,11 @@ func (s *State) Marks() []follow.Mark {
 
 // File returns the position of the merged log at the end of the last run, nil if that run wrote no
 // such log.
-func (s *State) File() *FilePosition { return s.last.File }
+func (s *State) File() *FilePosition { return s.previous.File }
 
 // Parts returns the end of the open windows that the last run wrote to the merged log, nil if that
 // run did not stop cleanly.
-func (s *State) Parts() *FilePosition { return s.last.Parts }
+func (s *State) Parts() *FilePosition { return s.previous.Parts }
 
 // TakeParts receives these open windows, as a log. They are merged into the windows of this run, so
 // no lines need be read again for them.

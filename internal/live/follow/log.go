@@ -211,8 +211,8 @@ func (l *Log) finishReading() {
 // or after [Follower.Stop]. It returns [ErrStopped] after a stop with [Options.Continues], and
 // after [Follower.Abort].
 func (l *Log) Read(p []byte) (int, error) {
-	if pipe := l.in; pipe != nil && pipe.pipe != nil {
-		return pipe.read(p)
+	if in := l.in; in != nil && in.pipe != nil {
+		return in.read(p)
 	}
 	for len(p) > 0 {
 		whole := bytes.LastIndexByte(l.reader.buffer, '\n') + 1
@@ -278,7 +278,7 @@ func (l *Log) startStream() error {
 	phase := in.phase
 	s := l.current()
 	isOver := l.state == ending || phase == stopping
-	r := &raw{log: l, source: s, offset: l.read.offset}
+	r := &fileReader{log: l, source: s, offset: l.read.offset}
 	if s != nil {
 		r.from = s.file
 	}
@@ -307,15 +307,15 @@ func (l *Log) startStream() error {
 	return err
 }
 
-// A raw reads the bytes of one file of a log. At the end of the file it waits for more.
-type raw struct {
+// A fileReader reads the bytes of one file of a log. At the end of the file it waits for more.
+type fileReader struct {
 	log    *Log
 	source *source
 	from   *os.File
 	offset int64 // of the next byte to read
 }
 
-func (r *raw) Read(p []byte) (int, error) {
+func (r *fileReader) Read(p []byte) (int, error) {
 	l, s := r.log, r.source
 	f := l.follower
 	for {
@@ -373,7 +373,7 @@ func (r *raw) Read(p []byte) (int, error) {
 
 // readOnce reads once. It returns no bytes and no error at the end of the file, and how the file
 // was before the read.
-func (r *raw) readOnce(p []byte) (n int, before fs.FileInfo, err error) {
+func (r *fileReader) readOnce(p []byte) (n int, before fs.FileInfo, err error) {
 	f := r.log.follower
 	f.beforeAccess()
 	before, err = r.from.Stat()
@@ -390,10 +390,10 @@ func (r *raw) readOnce(p []byte) (n int, before fs.FileInfo, err error) {
 
 // isTaken reports whether the looker has taken the file from the reader, or has opened it again
 // since. The lock is held.
-func (r *raw) isTaken() bool { return r.source.state != current || r.source.file != r.from }
+func (r *fileReader) isTaken() bool { return r.source.state != current || r.source.file != r.from }
 
 // giveBack marks the file as rewritten, unless the looker has taken it meanwhile.
-func (r *raw) giveBack() {
+func (r *fileReader) giveBack() {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -403,7 +403,7 @@ func (r *raw) giveBack() {
 }
 
 // orTaken returns err, or errTaken if the looker has taken the file meanwhile.
-func (r *raw) orTaken(err error) error {
+func (r *fileReader) orTaken(err error) error {
 	f := r.log.follower
 	f.mu.Lock()
 	defer f.mu.Unlock()

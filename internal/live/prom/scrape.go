@@ -196,12 +196,12 @@ func (c *Collector) write(a *answer, now time.Time) error {
 // last two scrapes, but at least least and at most most.
 func (c *Collector) LastScrape(least, most time.Duration) {
 	c.mu.Lock()
-	between, start := c.scrapeInterval, time.Now()
+	interval, start := c.scrapeInterval, time.Now()
 	c.mu.Unlock()
-	if between == 0 {
+	if interval == 0 {
 		return
 	}
-	end := start.Add(min(max(2*between, least), most))
+	end := start.Add(min(max(2*interval, least), most))
 	for shown := start; !shown.After(start) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		c.mu.Lock()
 		shown = c.lastAnswered

@@ -20,13 +20,13 @@ import (
 // A Log writes the merged log. A late interval is a line of its own. When hdrunion reads the merged
 // log, it adds such a line to its window.
 type Log struct {
-	options *Options
-	w       buffered
-	log     *hdrlog.Writer
-	begun   bool  // the header is written
-	notes   bool  // write comments for a later run, see live.Window.Note
-	base    int64 // of the times in the log, in milliseconds since the epoch
-	fields  []byte
+	options   *Options
+	w         buffered
+	log       *hdrlog.Writer
+	hasHeader bool  // the header is written
+	notes     bool  // write comments for a later run, see live.Window.Note
+	base      int64 // of the times in the log, in milliseconds since the epoch
+	fields    []byte
 }
 
 // NewLog returns a log that is written to w.
@@ -53,12 +53,12 @@ func NewFileLog(o *Options, file *File, at, parts *live.FilePosition) (*FileLog,
 	}
 	err := file.cutBack(at)
 	if at != nil {
-		l.begun = at.Size > 0
+		l.hasHeader = at.Size > 0
 		l.base = at.Base
 	}
 	to := struct{ io.Writer }{file}
 	l.log = hdrlog.NewWriter(&to)
-	if l.begun { // the writer must know the header that the file already has
+	if l.hasHeader { // the writer must know the header that the file already has
 		to.Writer = io.Discard
 		err = cmp.Or(err, union.WriteHeader(l.log, nil, 0, l.base), l.log.Flush())
 		to.Writer = file
@@ -95,9 +95,9 @@ func (l *Log) Window(w *live.Window) error {
 	if err != nil {
 		return fmt.Errorf("a log has values of one unit, but %w", err)
 	}
-	if !l.begun {
+	if !l.hasHeader {
 		// A log that joins later may have started earlier. Then its intervals have negative starts.
-		l.base, l.begun = min(w.Start, logline.Millis(w.LogStart)), true
+		l.base, l.hasHeader = min(w.Start, logline.Millis(w.LogStart)), true
 		if err := union.WriteHeader(l.log, nil, values, l.base); err != nil {
 			return err
 		}

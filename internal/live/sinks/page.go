@@ -166,21 +166,21 @@ func (in *pageInputs) update(origin int64) (changed bool) {
 		if silent {
 			in.addSilence(s.Name, s.End)
 		}
-		one := page.Input{Name: s.Name, End: s.End - origin}
+		shownInput := page.Input{Name: s.Name, End: s.End - origin}
 		switch {
 		case far:
-			one.State = "is behind, and not shown"
+			shownInput.State = "is behind, and not shown"
 		case s.Ended:
-			one.State = "has ended"
+			shownInput.State = "has ended"
 		case s.Silent:
-			one.State = "is silent"
+			shownInput.State = "is silent"
 		default:
-			if s.End != 0 && (in.status.End == nil || one.End < *in.status.End) {
-				in.status.End = &one.End
+			if s.End != 0 && (in.status.End == nil || shownInput.End < *in.status.End) {
+				in.status.End = &shownInput.End
 			}
 			continue
 		}
-		in.shown = append(in.shown, one)
+		in.shown = append(in.shown, shownInput)
 	}
 	in.status.Inputs = in.shown
 	looksTheSame := func(a, b page.Input) bool { return a.Name == b.Name && a.State == b.State }

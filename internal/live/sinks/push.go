@@ -15,16 +15,16 @@ import (
 
 // A Push sends rows to a receiver.
 type Push struct {
-	options *Options
-	rows    *Rows
-	pusher  *push.Pusher
-	name    string
-	keeps   bool  // there is a state: a later run sends what the receiver has not taken
-	sent    int64 // see Has
-	again   int64 // an earlier run may have sent windows that end at or before this time
-	window  int64 // end of the last window
-	written int64 // number of rows given to the pusher
-	ends    []rowEnd
+	options        *Options
+	rows           *Rows
+	pusher         *push.Pusher
+	name           string
+	keeps          bool  // there is a state: a later run sends what the receiver has not taken
+	sentUntil      int64 // see SentUntil
+	maybeSentUntil int64 // an earlier run may have sent windows that end at or before this time
+	lastEnd        int64 // end of the last window
+	written        int64 // number of rows given to the pusher
+	ends           []rowEnd
 }
 
 // A rowEnd is the number of rows up to the end of a window.
@@ -34,12 +34,12 @@ type rowEnd struct{ rows, end int64 }
 func NewPush(o *Options, u *url.URL, keeps bool) *Push {
 	format := prom.ReceiverOf(u)
 	p := &Push{
-		options: o,
-		name:    prom.ReceiverName(u),
-		keeps:   keeps,
-		sent:    math.MinInt64,
-		again:   math.MinInt64,
-		window:  math.MinInt64,
+		options:        o,
+		name:           prom.ReceiverName(u),
+		keeps:          keeps,
+		sentUntil:      math.MinInt64,
+		maybeSentUntil: math.MinInt64,
+		lastEnd:        math.MinInt64,
 	}
 	p.pusher = prom.NewPusher(format, u, "hdrlive", push.Options{
 		Patient: true, Room: o.room(), Notice: func(text string) { o.Messages.Notice(p.name + ": " + text) },
@@ -58,11 +58,11 @@ func NewPush(o *Options, u *url.URL, keeps bool) *Push {
 func (p *Push) Sender() prom.Sender { return prom.Sender{Address: p.name, State: p.pusher.State} }
 
 // Resume is that of [live.Receiver].
-func (p *Push) Resume(has, again int64) {
-	p.rows.sentUntil = has
-	p.sent = has
-	p.window = has
-	p.again = again
+func (p *Push) Resume(sentUntil, maybeSentUntil int64) {
+	p.rows.sentUntil = sentUntil
+	p.sentUntil = sentUntil
+	p.lastEnd = sentUntil
+	p.maybeSentUntil = maybeSentUntil
 }
 
 // Totals reports whether rows have totals since the start.
@@ -70,9 +70,9 @@ func (p *Push) Totals() bool { return p.rows.totals }
 
 // Window writes a row.
 func (p *Push) Window(w *live.Window) error {
-	if end := w.Window.End; !w.Late && end > p.window {
-		p.ends = append(p.ends, rowEnd{p.written, p.window})
-		p.window = end
+	if end := w.Window.End; !w.Late && end > p.lastEnd {
+		p.ends = append(p.ends, rowEnd{p.written, p.lastEnd})
+		p.lastEnd = end
 	}
 	return p.rows.Window(w)
 }
@@ -83,24 +83,24 @@ func (p *Push) Flush() error { return p.rows.Flush() }
 // Write gives an encoded row to the pusher.
 func (p *Push) Write(row []byte) (int, error) {
 	p.written++
-	if p.window <= p.again {
+	if p.lastEnd <= p.maybeSentUntil {
 		return p.pusher.Again(row)
 	}
 	return p.pusher.Write(row)
 }
 
-// Has returns the end of the last window of which no row waits to be sent.
-func (p *Push) Has() int64 {
+// SentUntil returns the end of the last window of which no row waits to be sent.
+func (p *Push) SentUntil() int64 {
 	gone := p.written - p.pusher.State().Waiting
 	if gone == p.written {
-		p.sent = p.window
+		p.sentUntil = p.lastEnd
 		p.ends = nil
 	}
 	for len(p.ends) > 0 && p.ends[0].rows <= gone {
-		p.sent = max(p.sent, p.ends[0].end)
+		p.sentUntil = max(p.sentUntil, p.ends[0].end)
 		p.ends = p.ends[1:]
 	}
-	return p.sent
+	return p.sentUntil
 }
 
 // End sends the last rows. The receiver has [Options.EndTime] to take them. With a state, late

@@ -142,8 +142,8 @@ func TestLateAgain(t *testing.T) {
 		p.Resume(has, 5000)
 		past(p)
 		clitest.Await(t, "all points", nil, func() bool { return p.Sender().State().Waiting == 0 })
-		if p.Has() != 5000 {
-			t.Errorf("the receiver has what is before %d", p.Has())
+		if p.SentUntil() != 5000 {
+			t.Errorf("the receiver has what is before %d", p.SentUntil())
 		}
 		window(p, int64(5+n), false)
 		window(p, 0, true) // the next run shows it after its next window
