@@ -38,8 +38,10 @@ const mostFuture = 3600
 // windows
 //
 //   - after twice the idle time without an interval, until it shows one,
-//   - if its file was not written for the idle time before its end was reached first, until it shows a further interval,
-//   - if its last interval came late by more than the idle time, until it catches up; the clock of its machine may be slow,
+//   - if its file was not written for the idle time when its end was first reached, until it shows
+//     a further interval,
+//   - if its last interval came late by more than the idle time, until it catches up; the clock of
+//     its machine may be slow,
 //   - if its last interval is too far in the future, see [pace.isTooFarAhead],
 //   - when it has ended.
 //

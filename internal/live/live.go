@@ -62,8 +62,8 @@ const flushTime = 250 * time.Millisecond
 
 // Options say which intervals to merge, and how.
 type Options struct {
-	// Size is the size of the windows in milliseconds. Idle is the time for which a window waits for
-	// an input without new data, 0 for a default that depends on the intervals.
+	// Size is the size of the windows in milliseconds. Idle is the time for which a window waits
+	// for an input without new data, 0 for a default that depends on the intervals.
 	Size int64
 	Idle time.Duration
 	// Intervals that start before From, in milliseconds since the epoch, are left out.

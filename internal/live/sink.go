@@ -28,8 +28,8 @@ type Sink interface {
 // A Receiver is a sink that sends to another program, which may be away for long.
 type Receiver interface {
 	Sink
-	// Resume is called before all windows. Windows that end at or before sentUntil need not be sent.
-	// An earlier run may have sent windows that end at or before maybeSentUntil.
+	// Resume is called before all windows. Windows that end at or before sentUntil need not be
+	// sent. An earlier run may have sent windows that end at or before maybeSentUntil.
 	Resume(sentUntil, maybeSentUntil int64)
 	// SentUntil returns the end of the last window that need not be sent any more.
 	SentUntil() int64

@@ -19,9 +19,9 @@
 //   - differs: A byte that both have differs. The file does not belong to this log. A file that
 //     belongs to no log begins a new log.
 //   - equal: The file is a copy of the log.
-//   - shorter: The file may become a copy, or another log that begins alike. It waits for more text.
+//   - shorter: The file may become a copy, or another log that begins alike. It waits for more.
 //   - longer: The file has all of the log, and more. If another file of the log still has a name,
-//     the longer file is another log that begins alike. Otherwise the log goes on in the longer file.
+//     the longer file is another log that begins alike. Otherwise the log goes on in that file.
 //
 // # Who decides
 //

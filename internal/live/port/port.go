@@ -1,10 +1,10 @@
 // Package port opens the port of a command that shows logs, and decides which clients may read.
 //
 // Only this machine can reach a port at a loopback address. A port at any other address needs
-// passwords, or an option that lets everybody read: TLS alone keeps nobody out. A browser lets a page
-// send requests to the host that the page came from. If the name of this host suddenly leads to a
-// loopback address (DNS rebinding), the page reaches this machine. Its requests still have the name
-// of the foreign host, so a port without passwords refuses them.
+// passwords, or an option that lets everybody read: TLS alone keeps nobody out. A browser lets a
+// page send requests to the host that the page came from. If the name of this host suddenly leads
+// to a loopback address (DNS rebinding), the page reaches this machine. Its requests still have the
+// name of the foreign host, so a port without passwords refuses them.
 package port
 
 import (

@@ -322,10 +322,12 @@ func New(o Options) *Pusher {
 	p := &Pusher{options: o, hasSecret: o.hasSecret(), ended: make(chan struct{})}
 	p.changed.L = &p.mu
 	p.client = http.Client{
-		// The pusher has its own connections, because others may close those of the default transport.
+		// The pusher has its own connections, because others may close those of the default
+		// transport.
 		Transport: http.DefaultTransport.(*http.Transport).Clone(),
 		Timeout:   timeout,
-		// Redirects are not followed: most drop the body, and credentials are for one receiver only.
+		// Redirects are not followed: most drop the body, and credentials are for one receiver
+		// only.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	p.context, p.giveUp = context.WithCancel(context.Background())
