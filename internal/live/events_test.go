@@ -182,13 +182,13 @@ func (k *keeper) Window(w *Window) (err error) {
 	if k.w.dead.Load() {
 		return nil
 	}
-	if k.fields, err = w.AppendFields(k.fields[:0], 0); err != nil {
+	if k.fields, err = w.Merged.AppendFields(k.fields[:0], 0); err != nil {
 		return err
 	}
 	if note := w.Note(); note != "" {
 		err = k.log.Comment(note)
 	}
-	return cmp.Or(err, k.log.WriteEncoded(w.Tag, k.fields))
+	return cmp.Or(err, k.log.WriteEncoded(w.Merged.Tag, k.fields))
 }
 
 func (k *keeper) Flush() error { return k.log.Flush() }
@@ -259,11 +259,11 @@ func (r *targetRun) Window(w *Window) error {
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("%d %s", w.Merged.Window.End/1000-clitest.LiveStart, w.Tag)
-	value := fmt.Sprint(h.TotalCount(), h.Max(), r.w.recorded(w.Recorded))
+	key := fmt.Sprintf("%d %s", w.Merged.Window.End/1000-clitest.LiveStart, w.Merged.Tag)
+	value := fmt.Sprint(h.TotalCount(), h.Max(), r.w.recorded(w.Merged.Recorded))
 	if r.totals {
-		r.sums[string(w.Tag)] += h.TotalCount()
-		value = fmt.Sprint(r.sums[string(w.Tag)])
+		r.sums[string(w.Merged.Tag)] += h.TotalCount()
+		value = fmt.Sprint(r.sums[string(w.Merged.Tag)])
 	}
 	if !w.Late && w.Merged.Window.End > r.has {
 		r.waiting = append(r.waiting, waitingRow{w.Merged.Window.End, key, value})
@@ -727,18 +727,18 @@ func (w *world) check() map[int]int64 {
 			if err := d.AddTo(&h, i.Payload); err != nil {
 				w.t.Fatal(err)
 			}
-			past.Tag = i.Tag
+			past.Merged.Tag = i.Tag
 			count(past, int(merge.WindowOf(i.StartMillis(), i.EndMillis(), 1000).Start/1000-clitest.LiveStart), &h)
 			past = (&Merger{options: Options{Size: 1000}}).pastWindow()
 		}
 	}
 	add(text, func(_ *Window, second int, h *histogram.Histogram) { counts[second] += h.TotalCount() })
 	add(text[:s.File().Size], func(past *Window, second int, h *histogram.Histogram) {
-		sums[string(past.Tag)] += h.TotalCount()
-		key := fmt.Sprintf("%d %s", second+1, past.Tag)
+		sums[string(past.Merged.Tag)] += h.TotalCount()
+		key := fmt.Sprintf("%d %s", second+1, past.Merged.Tag)
 		if !past.Late {
-			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), w.recorded(past.Recorded))
-			want[1][key] = fmt.Sprint(sums[string(past.Tag)])
+			want[0][key] = fmt.Sprint(h.TotalCount(), h.Max(), w.recorded(past.Merged.Recorded))
+			want[1][key] = fmt.Sprint(sums[string(past.Merged.Tag)])
 		}
 	})
 	for n, target := range w.targets {

@@ -827,8 +827,8 @@ type rated struct {
 }
 
 func (r *rated) Window(w *Window) error {
-	if string(w.Tag) == "own" {
-		r.all = append(r.all, fmt.Sprintf("%s %+v", merged(w.Merged), w.Recorded))
+	if string(w.Merged.Tag) == "own" {
+		r.all = append(r.all, fmt.Sprintf("%s %+v", merged(w.Merged), w.Merged.Recorded))
 	}
 	return nil
 }
@@ -869,7 +869,7 @@ func TestRanInAnyTag(t *testing.T) {
 type moved chan string
 
 func (m moved) Window(w *Window) error {
-	m <- fmt.Sprintf("%s, late %t: %g", merged(w.Merged), w.Late, w.Recorded.Moved)
+	m <- fmt.Sprintf("%s, late %t: %g", merged(w.Merged), w.Late, w.Merged.Recorded.Moved)
 	return nil
 }
 func (moved) Flush() error { return nil }

@@ -27,8 +27,8 @@ const (
 // needs it if the line does not say that the interval was late, or when its values were recorded.
 // Otherwise Note returns an empty string.
 func (w *Window) Note() string {
-	length := w.Window.End - w.Window.Start // the line has the length of the sum, not of the window
-	r := w.Recorded
+	length := w.Merged.Window.End - w.Merged.Window.Start // the line has the length of the sum, not of the window
+	r := w.Merged.Recorded
 	switch {
 	case w.Late:
 		return lateNote
@@ -50,7 +50,7 @@ func (w *Window) readNote(comment []byte) bool {
 	if _, err := fmt.Sscanf(text, recordedNote, &r.Millis, &r.Any, &r.Moved, &r.Every); err != nil {
 		return false
 	}
-	w.Recorded = r
+	w.Merged.Recorded = r
 	return true
 }
 
@@ -101,13 +101,13 @@ func (m *Merger) pastWindow() *Window {
 
 // passPastInterval passes a line of the merged log to the outputs, as the window w.
 func (m *Merger) passPastInterval(i *hdrlog.Interval, path string, w *Window) error {
-	w.Tag = i.Tag
-	w.LogStart = i.LogStart
-	if err := w.Sum.Add(i); err != nil {
+	w.Merged.Tag = i.Tag
+	w.Merged.LogStart = i.LogStart
+	if err := w.Merged.Sum.Add(i); err != nil {
 		return err
 	}
 	start, last := i.StartMillis(), max(i.StartMillis(), i.EndMillis())
-	w.Window = merge.WindowOf(start, last, m.options.Size)
+	w.Merged.Window = merge.WindowOf(start, last, m.options.Size)
 	if m.options.Whole != nil {
 		m.options.Whole.Add(i.Tag, 0, start, last, 0, never, m.options.Size)
 	}

@@ -45,14 +45,14 @@ func TestNote(t *testing.T) {
 			}}
 			again := m.pastWindow()
 			note := w.Note()
-			if whole := recorded == again.Recorded; whole != (note == "") {
+			if whole := recorded == again.Merged.Recorded; whole != (note == "") {
 				t.Errorf("%+v, intervals of %d ms: the note is %q", recorded, length, note)
 			}
 			if note != "" && !again.readNote([]byte("#"+note)) {
 				t.Errorf("%q is no note", note)
 			}
-			if again.Recorded != recorded {
-				t.Errorf("%+v, intervals of %d ms: %q gives %+v", recorded, length, note, again.Recorded)
+			if again.Merged.Recorded != recorded {
+				t.Errorf("%+v, intervals of %d ms: %q gives %+v", recorded, length, note, again.Merged.Recorded)
 			}
 		}
 	}

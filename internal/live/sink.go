@@ -59,7 +59,7 @@ type FilePosition struct {
 // A Window is a row of a window of time: the sum of its intervals. It can also be one late
 // interval.
 type Window struct {
-	*merge.Merged
+	Merged *merge.Merged
 	// Late says that the value is one interval, which came after its window was complete.
 	Late bool
 	// Factor converts values of the row into the unit of all rows, see [Units].
@@ -95,7 +95,7 @@ func (w *Window) keep(scratch *histogram.Histogram) *Window {
 }
 
 // bytes returns about how many bytes a kept window takes.
-func (w *Window) bytes() int { return windowBytes + len(w.Tag) + w.Size() }
+func (w *Window) bytes() int { return windowBytes + len(w.Merged.Tag) + w.Merged.Size() }
 
 // windowBytes is the size of a kept window without its tag and [merge.Sum.Size].
 const windowBytes = 90
@@ -189,7 +189,7 @@ func (f *Fan) window(w *Window) error {
 
 // pass passes a window to one output, unless an earlier run has done so.
 func (f *Fan) pass(o *Output, w *Window) error {
-	if f.keeps && !w.Late && w.Window.End <= o.done {
+	if f.keeps && !w.Late && w.Merged.Window.End <= o.done {
 		return nil
 	}
 	return o.Sink.Window(w)

@@ -19,7 +19,7 @@ import (
 )
 
 // saveTime and saveMost are the shortest and the longest time between two saves. Between these
-// limits, saving takes one of saveShare parts of the time. The longest time is short, because
+// limits, saving takes 1/saveShare of the time. The longest time is short, because
 // scrapes show only what a state covers, and because after a crash hdrlive reads again what came
 // after the last state.
 const (

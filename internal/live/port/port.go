@@ -102,8 +102,8 @@ func (p *Port) isLoopback() bool { return p.Addr().IP.IsLoopback() }
 // endTime is the time for which the server waits at its end for requests that are being answered.
 const endTime = 2 * time.Second
 
-// Start starts answering requests. The result ends that, after a wait of at most endTime for
-// requests that are being answered.
+// Start starts answering requests. Stop ends that. It waits at most endTime for requests that are
+// being answered.
 func (p *Port) Start(handler http.Handler) (stop func()) {
 	server := &http.Server{
 		Handler: p.guard(handler), MaxHeaderBytes: 64 << 10,

@@ -75,7 +75,7 @@ type Options struct {
 const (
 	// rowBytes is the memory of a row without its text.
 	rowBytes = 48
-	// A receiver may always use one of leastShare parts of the room, however much the others use.
+	// A receiver may always use 1/leastShare of the room, however much the others use.
 	leastShare = 16
 )
 
@@ -308,8 +308,8 @@ const (
 	mostParts = 128
 )
 
-// quiet is the shortest time between two messages about refused rows.
-const quiet = time.Minute
+// messagePause is the shortest time between two messages about refused rows.
+const messagePause = time.Minute
 
 // New starts a pusher. Close it to send the last rows.
 func New(o Options) *Pusher {
@@ -463,7 +463,7 @@ func (p *Pusher) run() {
 func (p *Pusher) reportRefused(rows int, why error) {
 	r := &p.refusals
 	r.unreported += int64(rows)
-	if rows == 0 || time.Since(r.lastMessage) < quiet {
+	if rows == 0 || time.Since(r.lastMessage) < messagePause {
 		return
 	}
 	p.options.Notice(fmt.Sprintf("the receiver refused %s: %v", count(r.unreported, "row"), why))

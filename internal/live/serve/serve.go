@@ -115,8 +115,8 @@ func (s *Server) after(number int) (events [][]byte, next int, news <-chan struc
 	return s.backlog[max(number-s.firstNumber, 0):], s.firstNumber + len(s.backlog), s.newEvent, s.ended
 }
 
-// Start starts answering requests. Listen is [port.Port.Start]. The result sends the remaining
-// events to viewers, and ends the answers.
+// Start starts answering requests. Listen is [port.Port.Start]. Stop sends the remaining events to
+// viewers, and stops answering.
 func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)

@@ -51,8 +51,8 @@ type latestFindings struct {
 }
 
 const (
-	// findTime is the shortest time between two searches for findings, which take at most one of
-	// findShare parts of the time.
+	// findTime is the shortest time between two searches for findings. Searches take at most
+	// 1/findShare of the time.
 	findTime  = time.Second
 	findShare = 20
 	// historyBytes is the memory in bytes for the times and maxima of the last windows. It is
@@ -101,36 +101,36 @@ func (g *Gate) Window(w *live.Window) error {
 	defer g.mu.Unlock()
 	g.changed = true
 	g.latest.stale = true
-	key := tags.Text(w.Tag)
+	key := tags.Text(w.Merged.Tag)
 	tag := g.tags[key]
 	if tag == nil {
-		tag = &gateTag{tag: bytes.Clone(w.Tag)}
+		tag = &gateTag{tag: bytes.Clone(w.Merged.Tag)}
 		tag.sum.Compact() // tags may be many
 		g.tags[key] = tag
 	}
-	if err := tag.sum.Merge(&w.Sum); err != nil {
+	if err := tag.sum.Merge(&w.Merged.Sum); err != nil {
 		return err
 	}
 	if !w.Late && len(g.limits) > 0 {
-		err := g.watch.Check(w.Window.End-w.Window.Start, &output.Summary{
-			Tag:       w.Tag,
+		err := g.watch.Check(w.Merged.Window.End-w.Merged.Window.Start, &output.Summary{
+			Tag:       w.Merged.Tag,
 			AllTags:   g.options.By.All(),
 			Histogram: h,
-			Start:     w.Start, // intervals may be longer than windows
-			End:       w.End,
-			Period:    w.Recorded.Millis,
-			Moved:     w.Recorded.Moved,
+			Start:     w.Merged.Start, // intervals may be longer than windows
+			End:       w.Merged.End,
+			Period:    w.Merged.Recorded.Millis,
+			Moved:     w.Merged.Recorded.Moved,
 		})
 		if err != nil {
 			return err
 		}
 	}
 	if !w.Late {
-		g.completeUntil = max(g.completeUntil, w.Window.End)
+		g.completeUntil = max(g.completeUntil, w.Merged.Window.End)
 	}
 	g.histories.Window(w.Merged, h)
 	if h.TotalCount() > 0 {
-		tag.maxima.Add(w.Start, w.End, h.Float(h.Max()))
+		tag.maxima.Add(w.Merged.Start, w.Merged.End, h.Float(h.Max()))
 	}
 	return tag.charge.Set(g.account, 1, 1024+tag.sum.Size()+g.watch.Size())
 }
@@ -143,7 +143,7 @@ func (g *Gate) Judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 	return g.judge(fit)
 }
 
-// judge is Judge. The lock is held.
+// judge does what Judge does. The lock is held.
 func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, err error) {
 	scale, err := g.options.Units.Scale(false)
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *latestFindings) isDue(now time.Time, mustBeNew bool) bool {
 	return s.stale && (mustBeNew || !now.Before(s.due))
 }
 
-// find searches for findings in rows and verdicts. Making these has started at begin.
+// find searches for findings in rows and verdicts. The caller has started to make these at begin.
 func (g *Gate) find(begin time.Time, rows []*output.Summary, verdicts []gate.Verdict) {
 	g.latest.stale = false
 	if len(rows) == 0 {

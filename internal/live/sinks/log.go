@@ -97,16 +97,16 @@ func (l *Log) Window(w *live.Window) error {
 	}
 	if !l.hasHeader {
 		// A log that joins later may have started earlier. Then its intervals have negative starts.
-		l.base, l.hasHeader = min(w.Start, logline.Millis(w.LogStart)), true
+		l.base, l.hasHeader = min(w.Merged.Start, logline.Millis(w.Merged.LogStart)), true
 		if err := union.WriteHeader(l.log, nil, values, l.base); err != nil {
 			return err
 		}
 	}
-	tag := hdrlog.StandardTag(w.Tag)
+	tag := hdrlog.StandardTag(w.Merged.Tag)
 	if err := hdrlog.CheckTag(tag); err != nil {
 		return l.options.Messages.Skip(err.Error())
 	}
-	if l.fields, err = w.AppendFields(l.fields[:0], l.base); err != nil {
+	if l.fields, err = w.Merged.AppendFields(l.fields[:0], l.base); err != nil {
 		return err
 	}
 	if note := w.Note(); l.notes && note != "" {

@@ -40,7 +40,7 @@ func (m *Metrics) Window(w *live.Window) error {
 	if err != nil {
 		return err
 	}
-	return m.Collector.Window(w.Tag, w.Factor, w.Window.End, w.Late, h)
+	return m.Collector.Window(w.Merged.Tag, w.Factor, w.Merged.Window.End, w.Late, h)
 }
 
 // Flush returns nil: scrapes read the metrics in memory.

@@ -257,12 +257,12 @@ func (p *Page) marks() []chart.Mark {
 
 // Window adds a row of a window to the page. A late interval is a row of its own.
 func (p *Page) Window(w *live.Window) error {
-	if w.Window.End <= p.inputs.from {
+	if w.Merged.Window.End <= p.inputs.from {
 		return nil
 	}
 	label := ""
-	if w.Tag != nil {
-		label = tags.Text(w.Tag)
+	if w.Merged.Tag != nil {
+		label = tags.Text(w.Merged.Tag)
 	}
 	if !p.admit(label) {
 		return nil
@@ -278,7 +278,7 @@ func (p *Page) Window(w *live.Window) error {
 	if err := p.page.Collector.Options.MeasureWindow(w.Merged, h, &p.interval); err != nil {
 		return err
 	}
-	return p.page.Add(label, logline.Millis(w.LogStart), &p.interval)
+	return p.page.Add(label, logline.Millis(w.Merged.LogStart), &p.interval)
 }
 
 // admit reports whether the page shows a tag. It shows the first mostTags tags.

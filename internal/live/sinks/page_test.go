@@ -61,7 +61,7 @@ func TestPageTags(t *testing.T) {
 				}
 			}
 			w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Append(nil, "t", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
-			if err := w.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
+			if err := w.Merged.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
 				t.Fatal(err)
 			}
 			if err := cmp.Or(g.Window(&w), p.Window(&w)); err != nil {
@@ -139,7 +139,7 @@ func TestPageOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}, Tag: fmt.Appendf(nil, "t%02d", tag)}, Factor: 1, Scratch: new(histogram.Histogram)}
-			if err := w.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
+			if err := w.Merged.Sum.AddHistogram(second*1000, second*1000+1000, &h); err != nil {
 				t.Fatal(err)
 			}
 			if err := p.Window(&w); err != nil {
@@ -189,7 +189,7 @@ func TestPageBehind(t *testing.T) {
 	add := func(tag string, start int64, late bool) {
 		t.Helper()
 		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: start, End: start + 1000}, Tag: []byte(tag), LogStart: float64(start) / 1000}, Late: late, Factor: 1, Scratch: new(histogram.Histogram)}
-		if err := w.Sum.AddHistogram(start, start+1000, &h); err != nil {
+		if err := w.Merged.Sum.AddHistogram(start, start+1000, &h); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.Window(&w); err != nil {
@@ -256,7 +256,7 @@ func TestForget(t *testing.T) {
 			h.Record(5000)
 		}
 		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}}, Factor: 1, Scratch: new(histogram.Histogram)}
-		if err := cmp.Or(err, w.Sum.AddHistogram(second*1000, second*1000+1000, &h), g.Window(&w)); err != nil {
+		if err := cmp.Or(err, w.Merged.Sum.AddHistogram(second*1000, second*1000+1000, &h), g.Window(&w)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,7 +304,7 @@ func TestPageStatus(t *testing.T) {
 	}
 	for _, tag := range []string{"read", "read/failed"} {
 		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: 10_000, End: 11_000}, Tag: []byte(tag), LogStart: 10}, Factor: 1, Scratch: new(histogram.Histogram)}
-		if err := w.Sum.AddHistogram(10_000, 11_000, &h); err != nil {
+		if err := w.Merged.Sum.AddHistogram(10_000, 11_000, &h); err != nil {
 			t.Fatal(err)
 		}
 		for _, sink := range []live.Sink{p, g} {

@@ -70,7 +70,7 @@ func (p *Push) Totals() bool { return p.rows.totals }
 
 // Window writes a row.
 func (p *Push) Window(w *live.Window) error {
-	if end := w.Window.End; !w.Late && end > p.lastEnd {
+	if end := w.Merged.Window.End; !w.Late && end > p.lastEnd {
 		p.ends = append(p.ends, rowEnd{p.written, p.lastEnd})
 		p.lastEnd = end
 	}

@@ -92,33 +92,33 @@ func (r *Rows) Window(w *live.Window) error {
 		if r.out, r.scale, err = r.newWriter(); err != nil {
 			return err
 		}
-		r.firstLogStart = w.LogStart
+		r.firstLogStart = w.Merged.LogStart
 	}
-	t, err := r.tag(w.Tag)
+	t, err := r.tag(w.Merged.Tag)
 	if err != nil {
 		return err
 	}
 	t.factor = w.Factor
 	if w.Late {
-		r.lastPoint = max(r.lastPoint, w.Window.End) // so that a row with totals has a time also before the first window
+		r.lastPoint = max(r.lastPoint, w.Merged.Window.End) // so that a row with totals has a time also before the first window
 		return r.takeLate(t, h)
 	}
-	if w.Window.End > r.lastPoint+1 { // there is a time between the last point and this one
+	if w.Merged.Window.End > r.lastPoint+1 { // there is a time between the last point and this one
 		if err := r.writeLate(); err != nil {
 			return err
 		}
 	}
-	r.lastPoint = max(r.lastPoint, w.Window.End)
+	r.lastPoint = max(r.lastPoint, w.Merged.Window.End)
 	seconds := func(ms int64) float64 { return float64(ms) / 1000 }
 	r.row = output.Row{
-		Start:    w.Window.Start,
-		End:      w.Window.End,
-		Relative: seconds(w.Window.Start) - r.firstLogStart,
+		Start:    w.Merged.Window.Start,
+		End:      w.Merged.Window.End,
+		Relative: seconds(w.Merged.Window.Start) - r.firstLogStart,
 		Length:   seconds(r.options.Size),
-		Covered:  seconds(w.Recorded.Millis),
+		Covered:  seconds(w.Merged.Recorded.Millis),
 		Stats:    r.row.Stats,
 	}
-	r.moved = w.Recorded.Moved
+	r.moved = w.Merged.Recorded.Moved
 	return r.write(t, h)
 }
 

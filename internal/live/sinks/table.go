@@ -107,8 +107,8 @@ func (t *Table) Window(w *live.Window) error {
 	return t.gate.Window(w)
 }
 
-// Flush draws the table, unless the last drawing is too recent. Drawings take at most one of
-// findShare parts of the time.
+// Flush draws the table, unless the last drawing is too recent. Drawings take at most
+// 1/findShare of the time.
 func (t *Table) Flush() error {
 	if t.stale && time.Since(t.lastDrawn) >= max(redraw, findShare*t.drawTime) {
 		if err := t.draw(true); err != nil {

@@ -106,7 +106,7 @@ func TestTableFindings(t *testing.T) {
 			h.Record(5000)
 		}
 		w := live.Window{Merged: &merge.Merged{Window: merge.Span{Start: second * 1000, End: second*1000 + 1000}}, Factor: 1, Scratch: new(histogram.Histogram)}
-		if err := cmp.Or(err, w.Sum.AddHistogram(second*1000, second*1000+1000, &h), table.Window(&w)); err != nil {
+		if err := cmp.Or(err, w.Merged.Sum.AddHistogram(second*1000, second*1000+1000, &h), table.Window(&w)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestPeriod(t *testing.T) {
 			Factor:  1,
 			Scratch: new(histogram.Histogram),
 		}
-		if err := cmp.Or(w.Sum.AddHistogram(second*1000, second*1000+1000, &h), g.Window(&w)); err != nil {
+		if err := cmp.Or(w.Merged.Sum.AddHistogram(second*1000, second*1000+1000, &h), g.Window(&w)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestTooManyTags(t *testing.T) {
 		tags := 0
 		for ; err == nil; tags++ {
 			w := live.Window{Merged: &merge.Merged{Window: merge.Span{End: 1000}, Tag: fmt.Append(nil, "t", tags)}, Factor: 1, Scratch: new(histogram.Histogram)}
-			err = w.Sum.AddHistogram(0, 1000, &h)
+			err = w.Merged.Sum.AddHistogram(0, 1000, &h)
 			for _, s := range sinks {
 				err = cmp.Or(err, s.Window(&w))
 			}
