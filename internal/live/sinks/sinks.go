@@ -34,8 +34,8 @@ type Options struct {
 	waiting *push.Room // room for the rows of all receivers, nil before the first Push
 }
 
-// Rows that wait for receivers may take mostWaiting bytes, or 1/waitingPart of the memory if that is
-// less.
+// Rows that wait for receivers may take mostWaiting bytes, or 1/waitingPart of the memory if that
+// is less.
 const (
 	mostWaiting = 1 << 30
 	waitingPart = 4
