@@ -216,7 +216,7 @@ func (fn *readFn) Setup() error {
 		}
 	}
 	fn.span, err = scan.ParseRange(fn.Options.From, fn.Options.To, time.UTC)
-	fn.decoder = scan.NewDecoder(fn.Options.Expected, scan.NewPayloads(nil))
+	fn.decoder = scan.NewDecoder(fn.Options.Expected, scan.NewPayloadLimits(nil))
 	return err
 }
 
@@ -377,7 +377,10 @@ func (l *logReader) merge() error {
 // add decodes an interval and merges it into its window.
 func (l *logReader) add(windows *merge.Windows, i *hdrlog.Interval) error {
 	l.sum.Reset()
-	if _, err := l.decoder.Visit(i, scan.Place{}).Decode(scan.Want{Text: true}, &l.sum); err != nil {
+	if err := l.decoder.Open(i); err != nil {
+		return err
+	}
+	if err := l.decoder.AddText(&l.sum); err != nil {
 		return err
 	}
 	return windows.Merge(i.Tag, i.LogStart, &l.sum)

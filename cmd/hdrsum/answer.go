@@ -85,7 +85,7 @@ func (a *answer) collect(q *question) (err error) {
 	a.histories = q.wantedHistories()
 	// Only sparklines need maxima over time.
 	wanted := summary.Options{Maxima: q.format.unitStyle == readable, Histories: a.histories}
-	if q.format.printsFindings && !s.By.Phases() {
+	if q.format.printsFindings && !s.Rows.By.Phases() {
 		a.course = new(summary.Course)
 		wanted.Course = a.course
 	}
@@ -115,7 +115,7 @@ func (q *question) wantedHistories() *summary.Histories {
 	switch {
 	case l.worst > 0:
 		return &summary.Histories{Times: true, Sums: l.who}
-	case q.format.printsFindings && !q.source.scan.By.Phases():
+	case q.format.printsFindings && !q.source.scan.Rows.By.Phases():
 		several := len(q.source.scan.Inputs) >= finding.LeastLogs
 		return &summary.Histories{Sums: l.who || several, Times: true, Most: maxTimesBytes}
 	case l.who:
@@ -144,7 +144,7 @@ func (a *answer) evaluate(q *question) error {
 		Summaries: summaries,
 		Watch:     a.watch,
 		Strict:    q.limits.undecided == "fail",
-		Phases:    q.source.scan.By.Phases(),
+		Phases:    q.source.scan.Rows.By.Phases(),
 	})
 	memory := q.source.scan.Memory
 	verdicts := memory.Open("verdicts about limits", "give limits for fewer tags, or choose some with -incT")
@@ -208,7 +208,7 @@ func (o order) arrange(summaries []*output.Summary) []*output.Summary {
 
 // search makes the findings and the lists of -worst and -who.
 func (a *answer) search(q *question) (err error) {
-	l, by := &q.lists, q.source.scan.By
+	l, by := &q.lists, q.source.scan.Rows.By
 	scale := gate.Scales(a.sums.Summaries, by)
 	if by.Phases() {
 		scale = func(input string, _ []byte) hdrlog.Scale { return a.scale.Times(q.source.logs.LogFactor(input)) }
@@ -255,7 +255,7 @@ func (a *answer) findingsOf(q *question) []output.Finding {
 	from := &q.source
 	all, _ := finding.Of(&finding.Run{
 		Summaries:   a.sums.Summaries,
-		By:          from.scan.By,
+		By:          from.scan.Rows.By,
 		Scale:       a.scale,
 		Zone:        q.page.zone,
 		Verdicts:    a.verdicts,

@@ -100,7 +100,7 @@ func (a *answer) table(q *question) *report.Table {
 		inputs = append(inputs, s.Input)
 	}
 	t.Labels = logs.Labels(inputs)
-	if q.source.scan.By.Phases() {
+	if q.source.scan.Rows.By.Phases() {
 		t.Head = "phase"
 		t.Notes = q.source.diagnostics.TakePhaseNotes()
 	}

@@ -106,7 +106,7 @@ func (f *flags) question() (*question, error) {
 		return nil, err
 	}
 	q.lists.byTag, q.lists.byInput = true, true
-	if by := q.source.scan.By; (f.given.by || by.Phases()) && !by.All() { // a single row has all tags and logs
+	if by := q.source.scan.Rows.By; (f.given.by || by.Phases()) && !by.All() { // a single row has all tags and logs
 		q.lists.byTag, q.lists.byInput = !by.Inputs() || !by.AddsTags(), by.Inputs()
 	}
 	return q, nil
@@ -227,7 +227,7 @@ func (q *question) newWatch() *gate.Watch {
 		}
 		return from.logs.RowScale(row, false)
 	}
-	w.AllTags = from.scan.By.All()
-	w.Late = func(at scan.Place, why error) { from.diagnostics.LeaveOut(at.Name, at.Line, why) }
+	w.AllTags = from.scan.Rows.By.All()
+	w.Late = from.diagnostics.LeaveOut
 	return w
 }

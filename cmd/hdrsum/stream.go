@@ -17,7 +17,7 @@ import (
 // writeStream writes a row for each interval, or for each window of -agg, while the logs are read.
 func writeStream(q *question) error {
 	s := q.source.scan
-	if s.By.AddsTags() && q.rows.Window == 0 {
+	if s.Rows.By.AddsTags() && q.rows.Window == 0 {
 		return message.Usagef("-it and -by make one series of several tags: -agg must say which intervals to merge")
 	}
 	stop := func() {}
@@ -71,12 +71,12 @@ type rowSink struct {
 
 // addRow writes a row. late is an error if the row's intervals came too late. It is a
 // [series.Sink].
-func (s *rowSink) addRow(r *output.Row, at scan.Place, late error) error {
+func (s *rowSink) addRow(r *output.Row, v scan.Visit, late error) error {
 	q := s.question
 	points := &q.format.points
 	s.rows++
 	if q.source.verbose {
-		printInterval(q.std, at, r.Tag, r.Start, r.End, r.Count)
+		printInterval(q.std, v.Place, r.Tag, r.Start, r.End, r.Count)
 	}
 	// A row that cannot follow the tag's last point is left out. If the format has totals, the row
 	// is moved behind that point instead, and reduced to totals.
@@ -98,14 +98,14 @@ func (s *rowSink) addRow(r *output.Row, at scan.Place, late error) error {
 		}
 	}
 	if late != nil {
-		q.source.diagnostics.LeaveOut(at.Name, at.Line, late)
+		q.source.diagnostics.LeaveOut(v, late)
 		if !moved {
 			return nil
 		}
 	}
 	err := s.write(r)
 	if errors.Is(err, output.ErrPoint) {
-		q.source.diagnostics.LeaveOut(at.Name, at.Line, err)
+		q.source.diagnostics.LeaveOut(v, err)
 		return nil
 	}
 	return err

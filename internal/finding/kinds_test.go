@@ -75,7 +75,7 @@ func findingsOfLogs(t *testing.T, most int, by string, logs ...[]byte) []output.
 		})
 	}
 	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
-	s.By = rows
+	s.Rows.By = rows
 	r := &Run{
 		By:        rows,
 		Histories: &summary.Histories{Times: true, Sums: len(logs) >= LeastLogs, Most: most},

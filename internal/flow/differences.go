@@ -8,12 +8,12 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// differences tell what the rows of a worker record in windows of time: what a row has at the end
+// differences compute what the rows of a worker record in windows of time: what a row has at the end
 // of a window and did not have at its start. So an interval is added to its row only. A window of a
-// row ends when an interval of the row lies in another one. The flow needs [Rows] before it.
+// row ends when an interval of the row lies in another window. The flow needs [Rows] before it.
 type differences struct {
 	worker *worker
-	number int // among the flows with differences, see Row.open
+	number int // among the flows with differences: the index in [Row].open
 	digits int // significant digits of the counts
 	// complete takes what a row recorded in a window. It does not keep h.
 	complete func(r *Row, o *openWindow, h *histogram.Histogram) error
@@ -22,15 +22,15 @@ type differences struct {
 
 // An openWindow is the window of time that holds the latest interval of a row.
 type openWindow struct {
-	window merge.Span
-	ran    merge.Span // from the start of the first of its intervals to the end of the last one
-	any    bool       // it has intervals
-	known  bool       // before is what the row had when the window was opened
-	before histogram.Histogram
+	window   merge.Span
+	ran      merge.Span // from the start of the first of its intervals to the end of the last one
+	nonEmpty bool       // it has intervals
+	known    bool       // before is what the row had when the window was opened
+	before   histogram.Histogram
 }
 
-// newDifferences returns the differences of a worker, in a flow whose number is that of
-// [run.differ].
+// newDifferences returns the differences of a worker in a flow. The flow gets its number from
+// [run].differences, which it then increments.
 func newDifferences(
 	w *worker, number, digits int, complete func(r *Row, o *openWindow, h *histogram.Histogram) error,
 ) *differences {
@@ -39,36 +39,37 @@ func newDifferences(
 	return d
 }
 
-// open opens the window of an interval that comes next, and completes the one that its row had. It
-// returns false if the row cannot tell what the interval adds to it.
+// open opens the window of the interval that is being decoded. If the window that its row had is
+// another one, open completes that. It returns false if the row cannot tell what the interval adds
+// to it.
 func (d *differences) open(v scan.Visit, window merge.Span) bool {
 	r := d.worker.rows.rowOf(v)
 	o := r.open[d.number]
-	grows := r.Sum.Grows(d.worker.layout)
+	grows := r.Sum.Grows(d.worker.rows.layout)
 	if o.window != window || !grows {
 		d.close(r)
 	}
-	if grows && !o.known && r.Intervals() > 0 {
-		d.look(r, o)
+	if grows && !o.known && r.Sum.Intervals() > 0 {
+		d.record(r, o)
 	}
 	o.window = window
 	o.known = grows
 	return grows
 }
 
-// add takes in that the row got the interval for which open returned true.
+// add notes that the row got the interval for which open returned true.
 func (d *differences) add(v scan.Visit) {
 	start, end := v.Span()
-	o := d.worker.rows.target.open[d.number]
-	if !o.any {
+	o := d.worker.rows.row.open[d.number]
+	if !o.nonEmpty {
 		o.ran = merge.Span{Start: start, End: end}
 	}
-	o.any = true
+	o.nonEmpty = true
 	o.ran = merge.Span{Start: min(o.ran.Start, start), End: max(o.ran.End, end)}
 }
 
-// look makes recorded what a row got since it was looked at last.
-func (d *differences) look(r *Row, o *openWindow) {
+// record sets d.recorded to what a row got since the last call for it.
+func (d *differences) record(r *Row, o *openWindow) {
 	err := r.Sum.CoarsenInto(&d.recorded, d.digits)
 	if err == nil && o.before.TotalCount() > 0 {
 		err = d.recorded.Subtract(&o.before)
@@ -82,13 +83,13 @@ func (d *differences) look(r *Row, o *openWindow) {
 // close completes the window of a row, if that has intervals.
 func (d *differences) close(r *Row) {
 	o := r.open[d.number]
-	if !o.any {
+	if !o.nonEmpty {
 		return
 	}
-	o.any = false
-	d.look(r, o)
+	o.nonEmpty = false
+	d.record(r, o)
 	d.worker.err = cmp.Or(d.worker.err, r.fail(d.complete(r, o, &d.recorded)))
-	if r.Intervals() < 2 { // rows may be many
+	if r.Sum.Intervals() < 2 { // there may be many rows
 		*o = openWindow{}
 	}
 }

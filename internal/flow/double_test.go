@@ -64,7 +64,7 @@ func TestLookAhead(t *testing.T) {
 	}
 	file := scan.File(path, int64(log.Len()))
 	run := &run{scan: &scan.Scan{Inputs: []scan.Input{file}}}
-	if size := (&Doubling{Most: 100}).start(run).(*doublingState).size.Load(); size != 4000 {
+	if size := (&Doubling{Most: 100}).start(run).(*doublingState).workerSize.Load(); size != 4000 {
 		t.Errorf("windows begin with %d ms, want 4000", size)
 	}
 	want := doubledWindows(t, []scan.Input{inMemory("pipe", log.Bytes())}, Doubling{Most: 100, Digits: 1}, 1)

@@ -38,44 +38,45 @@ type Doubling struct {
 	Err     error
 }
 
-// A doublingState has the windows. At first, workers hand over each interval by itself. After the
-// windows have doubled once, they only double. Then the order of additions makes no difference, so
-// workers hand over what rows record in a window.
+// A doublingState is a [Doubling] while it runs. At first, workers hand over each interval by
+// itself. After the windows have doubled once, they only double. Then the order of additions makes
+// no difference, so workers hand over what rows record in a window.
 type doublingState struct {
-	*Doubling
-	// size is that of the windows of workers: 0 while each interval is one, or gaveUp.
-	size        atomic.Int64
-	number      int // see [differences]
-	run         *run
-	table       merge.Table[merge.Merged]
-	cells       int // windows of rows
-	bytes       int
-	charge      ledger.Charge
-	rates       merge.Rates
-	first, last int64 // start and end of what was added, or is known to come
-	usual       int64 // length of windows, by the first intervals of logs
-	packed      int   // bytes of the windows after they were packed
-	across      int   // bytes of the intervals in rates, 0 once windows only double
-	err         error
-	parts       []*doublingPart
+	flow   *Doubling
+	number int // of its differences, see [newDifferences]
+	// workerSize is the size of the windows of workers: 0 while they hand over each interval, or
+	// gaveUp.
+	workerSize atomic.Int64
+	shares     []*doublingShare
+	table      merge.Table[merge.Merged]
+	cells      int        // windows in the table, of all rows
+	ran        merge.Span // from the first start to the last end of what was added, or is known to come
+	usual      int64      // length of windows, by the first intervals of logs
+	rates      merge.Rates
+	bytes      int // of the windows
+	packed     int // bytes of the windows after they were packed
+	rateBytes  int // of the intervals in rates, 0 once windows only double
+	charge     ledger.Charge
 }
 
-// gaveUp is the size once memory is too short for windows.
+// gaveUp is the size of windows once memory is too short for windows.
 const gaveUp = -1
 
-// A doublingPart hands over the windows of a worker when they are complete.
-type doublingPart struct {
-	*doublingState
-	windows *differences
-	apart   bool            // the row cannot tell what the interval adds
-	ready   []*merge.Merged // to be handed over
+// A doublingShare hands over the windows of a worker when they are complete.
+type doublingShare struct {
+	state    *doublingState
+	windows  *differences
+	separate bool            // the row cannot tell what the interval adds
+	findsMax bool            // the state needs the number of values of the interval
+	ready    []*merge.Merged // to be handed over
 }
 
 func (k *Doubling) start(r *run) state {
+	k.Err = nil
 	r.rowBytes += k.RowBytes
-	d := &doublingState{Doubling: k, number: r.differ, run: r}
-	r.differ++
-	d.lookAhead()
+	d := &doublingState{flow: k, number: r.differences}
+	r.differences++
+	d.lookAhead(r.scan)
 	return d
 }
 
@@ -84,117 +85,129 @@ func (k *Doubling) start(r *run) state {
 // the first intervals of all say how long windows are. Long logs that are files begin with the
 // windows that they need in any case: to make these from shorter ones takes a seventh of the CPU
 // time of hdrsum -st table for an hour. Errors come again when the inputs are read.
-func (k *doublingState) lookAhead() {
-	s := k.run.scan
-	k.usual = max(k.Size, 1)
-	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+func (k *doublingState) lookAhead(s *scan.Scan) {
+	k.usual = max(k.flow.Size, 1)
+	ran := merge.Span{Start: math.MaxInt64, End: math.MinInt64}
 	for n := range s.Inputs {
-		seen := 0
+		intervals := 0
 		see := func(r *hdrlog.Record) bool {
 			if r.Kind != hdrlog.IntervalRecord {
 				return true
 			}
-			seen++
+			intervals++
 			start, end := scan.Visit{Interval: &r.Interval}.Span()
-			if seen <= firstIntervals {
+			if intervals <= firstIntervals {
 				k.usual = max(k.usual, MeantLength(end-start))
 			}
 			if s.Select(n, &r.Interval) {
-				first, last = min(first, start), max(last, end)
+				ran = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
 			}
-			return seen < firstIntervals
+			return intervals < firstIntervals
 		}
 		in := &s.Inputs[n]
-		whole := in.Ends(func(r *hdrlog.Record) { see(r) })
-		if !whole && !in.Once && len(s.Inputs) > 1 {
+		ended := in.Ends(func(r *hdrlog.Record) { see(r) })
+		if !ended && !in.Once && len(s.Inputs) > 1 {
 			in.Look(4<<10, see)
 		}
 	}
-	if first > last {
+	if ran.Start > ran.End {
 		return
 	}
 	size := k.usual
-	for (last-first)/size > k.Most {
+	for (ran.End-ran.Start)/size > k.flow.Most {
 		size *= 2
 	}
 	if size > k.usual {
 		k.table = merge.NewTable[merge.Merged](size)
-		k.size.Store(size)
-		k.first, k.last = first, last
+		k.workerSize.Store(size)
+		k.ran = ran
 	}
 }
 
 // firstIntervals is how many intervals of a log say how long its windows are.
 const firstIntervals = 32
 
-func (k *doublingState) part(w *worker) part {
-	s := &doublingPart{doublingState: k}
-	s.windows = newDifferences(w, k.number, k.Digits, s.handOver)
-	k.parts = append(k.parts, s)
+func (k *doublingState) newShare(w *worker) share {
+	s := &doublingShare{state: k}
+	s.windows = newDifferences(w, k.number, k.flow.Digits, s.handOver)
+	k.shares = append(k.shares, s)
 	return s
 }
 
-func (k *doublingState) ran(v scan.Visit, _ int64) {
+func (k *doublingState) observe(v scan.Visit, _ int64) {
 	start, end := v.Span()
 	k.rates.Ran(v.Part, start, end)
 }
 
-func (s *doublingPart) begin() {}
+func (s *doublingShare) beginBatch() {}
 
-func (s *doublingPart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
-	m.merged = nil
-	size := s.size.Load()
+func (s *doublingShare) target(v scan.Visit, p *partial) (sum *merge.Sum, needsCounts bool) {
+	p.merged = nil
+	size := s.state.workerSize.Load()
 	if size == gaveUp {
 		s.ready = nil
-		return scan.Want{}, nil
+		return nil, false
 	}
 	start, end := v.Span()
 	window := merge.Span{Start: start, End: end}
-	want := scan.Want{Max: true}
+	s.findsMax = true
 	if size > 0 {
 		window = merge.WindowOf(start, end, size)
-		want.Max = merge.Crosses(start, end, size)
+		s.findsMax = merge.Crosses(start, end, size)
 	}
-	s.apart = !s.windows.open(v, window)
-	want.Counts = s.apart
-	return want, nil
+	s.separate = !s.windows.open(v, window)
+	return nil, s.separate
 }
 
-func (s *doublingPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) (err error) {
-	size := s.size.Load()
+func (s *doublingShare) add(v scan.Visit, d *scan.Decoder, failed error, p *partial) (err error) {
+	size := s.state.workerSize.Load()
 	if size == gaveUp {
 		return nil
 	}
-	m.count = t.Count
+	p.count = 0
+	if s.findsMax {
+		if _, p.count, err = d.MaxAndCount(); err != nil {
+			return err
+		}
+	}
 	switch {
-	case s.apart:
-		start, end := v.Span()
-		one := &merge.Merged{Tag: s.windows.worker.rows.target.Row}
-		s.ready = append(s.ready, one)
-		err = one.AddCoarse(start, end, t.Counts, s.Digits)
+	case s.separate:
+		err = s.addSeparate(v, d)
 	case failed == nil:
 		s.windows.add(v)
 		if size == 0 {
-			s.windows.close(s.windows.worker.rows.target)
+			s.windows.close(s.windows.worker.rows.row)
 		}
 	}
 	if len(s.ready) > 0 {
-		m.merged = s.ready[0]
+		p.merged = s.ready[0]
 		s.ready = s.ready[1:]
 	}
 	return err
 }
 
-// handOver makes what a row recorded in a window ready.
-func (s *doublingPart) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
+// addSeparate makes an interval ready to be handed over by itself.
+func (s *doublingShare) addSeparate(v scan.Visit, d *scan.Decoder) error {
+	counts, err := d.Counts()
+	if err != nil {
+		return err
+	}
+	start, end := v.Span()
+	m := &merge.Merged{Tag: s.windows.worker.rows.row.Row}
+	s.ready = append(s.ready, m)
+	return m.AddCoarse(start, end, counts, s.state.flow.Digits)
+}
+
+// handOver makes what a row recorded in a window ready to be handed over.
+func (s *doublingShare) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
 	m := &merge.Merged{Tag: r.Row}
 	s.ready = append(s.ready, m)
 	return m.AddHistogram(o.ran.Start, o.ran.End, h)
 }
 
-// acrossBytes is what [merge.Rates] take for an interval that windows may share, in a slice that
+// bytesPerRate is what [merge.Rates] take for an interval that windows may share, in a slice that
 // grows.
-const acrossBytes = 48
+const bytesPerRate = 48
 
 // looseBytes is how much memory windows may take above twice their packed size.
 const looseBytes = 32 << 20
@@ -205,37 +218,37 @@ const leastWindows = 24
 // cellBytes is about what a window of a row takes with counts of one digit.
 const cellBytes = 512
 
-func (k *doublingState) take(v scan.Visit, m *made) error {
-	if k.err != nil {
+func (k *doublingState) take(v scan.Visit, p *partial) error {
+	if k.flow.Err != nil {
 		return nil
 	}
 	start, end := v.Span()
 	length := MeantLength(end - start)
 	if k.table.Size() == 0 {
 		k.table = merge.NewTable[merge.Merged](max(k.usual, length))
-		k.first, k.last = start, end
+		k.ran = merge.Span{Start: start, End: end}
 	}
-	k.first, k.last = min(k.first, start), max(k.last, end)
-	k.across += acrossBytes
-	if k.size.Load() > 0 {
-		k.across = 0
+	k.ran = merge.Span{Start: min(k.ran.Start, start), End: max(k.ran.End, end)}
+	k.rateBytes += bytesPerRate
+	if k.workerSize.Load() > 0 {
+		k.rateBytes = 0
 	}
 	size := k.table.Size() // of the windows here, which workers get once windows double
-	if length > size && k.size.Load() == 0 {
+	if length > size && k.workerSize.Load() == 0 {
 		size = length
 	}
-	for length > size || (k.last-k.first)/size > k.Most {
+	for length > size || (k.ran.End-k.ran.Start)/size > k.flow.Most {
 		size *= 2
-		k.size.Store(size)
+		k.workerSize.Store(size)
 	}
 	if size > k.table.Size() || k.bytes > 2*k.packed+looseBytes {
 		k.pack(size)
 	}
-	if m.merged != nil {
-		k.addCoarse(m.merged)
+	if p.merged != nil {
+		k.addCoarse(p.merged)
 	}
-	if k.err == nil {
-		k.rates.Add(v.Row, v.Part, start, end, m.count, math.MinInt64, k.size.Load())
+	if k.flow.Err == nil {
+		k.rates.Add(v.Row, v.Part, start, end, p.count, math.MinInt64, k.workerSize.Load())
 	}
 	return nil
 }
@@ -261,23 +274,23 @@ func abs(n int64) int64 { return max(n, -n) }
 // doubles the windows. Without room for leastWindows, it gives up.
 func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.put(m)
-	for k.Room > 0 && k.cells > k.Room/cellBytes && k.err == nil {
-		if (k.last-k.first)/k.table.Size() < 2*leastWindows {
-			k.err = k.Account.Refuse()
+	for k.flow.Room > 0 && k.cells > k.flow.Room/cellBytes && k.flow.Err == nil {
+		if (k.ran.End-k.ran.Start)/k.table.Size() < 2*leastWindows {
+			k.flow.Err = k.flow.Account.Refuse()
 		}
-		k.size.Store(2 * k.table.Size())
-		k.pack(k.size.Load())
+		k.workerSize.Store(2 * k.table.Size())
+		k.pack(k.workerSize.Load())
 	}
-	k.err = cmp.Or(k.err, k.charge.Set(k.Account, 1, k.bytes+k.across))
-	if k.err == nil {
+	k.flow.Err = cmp.Or(k.flow.Err, k.charge.Set(k.flow.Account, 1, k.bytes+k.rateBytes))
+	if k.flow.Err == nil {
 		return
 	}
 	k.table = merge.NewTable[merge.Merged](k.table.Size())
 	k.bytes = 0
 	k.cells = 0
 	k.rates = merge.Rates{}
-	k.charge.Set(k.Account, 0, 0)
-	k.size.Store(gaveUp)
+	k.charge.Set(k.flow.Account, 0, 0)
+	k.workerSize.Store(gaveUp)
 }
 
 // put adds coarse counts to their window. They become the window if there is none.
@@ -291,7 +304,7 @@ func (k *doublingState) put(m *merge.Merged) {
 	})
 	if window != m {
 		before = window.Size()
-		k.err = cmp.Or(k.err, window.Merge(&m.Sum))
+		k.flow.Err = cmp.Or(k.flow.Err, window.Merge(&m.Sum))
 	}
 	k.bytes += window.Size() - before
 }
@@ -306,28 +319,27 @@ func (k *doublingState) pack(size int64) {
 	}
 	k.bytes = 0
 	for m := range k.table.Open() {
-		k.err = cmp.Or(k.err, m.Compact())
+		k.flow.Err = cmp.Or(k.flow.Err, m.Compact())
 		k.bytes += m.Size()
 	}
 	k.packed = k.bytes
-	if k.size.Load() > 0 { // windows only double from now on
+	if k.workerSize.Load() > 0 { // windows only double from now on
 		k.rates.Pack(size)
-		k.across = 0
+		k.rateBytes = 0
 	}
 }
 
 // close takes what workers still have, and sets the results.
 func (k *doublingState) close() error {
-	for _, s := range k.parts {
+	for _, s := range k.shares {
 		for _, m := range s.ready {
-			if k.err == nil {
+			if k.flow.Err == nil {
 				k.addCoarse(m)
 			}
 		}
 	}
-	k.Err = k.err
-	k.Rates = &k.rates
-	k.Windows = slices.Collect(k.table.Before(math.MaxInt64))
-	k.charge.Set(k.Account, 0, 0)
+	k.flow.Rates = &k.rates
+	k.flow.Windows = slices.Collect(k.table.Before(math.MaxInt64))
+	k.charge.Set(k.flow.Account, 0, 0)
 	return nil
 }

@@ -1,6 +1,6 @@
 // Package flow takes the intervals of a scan to what they add up to, by row and by window of time.
 //
-// Each worker has a part of each flow: one partial result for each row, or for each row and window
+// Each worker has a share of each flow: one partial result for each row, or for each row and window
 // of a batch. It hands over partial results, not intervals, so an interval costs little more than
 // to decode its payload into a sum. One goroutine merges the partial results, and hands out what is
 // complete. What a row records in a window is a difference of its sums, if that is precise enough.
@@ -18,19 +18,19 @@ import (
 	"hdrkit/tags"
 )
 
-// A Total is what the intervals of a row add up to.
+// A Total is what some intervals of a row add up to.
 type Total struct {
 	// Row is nil for the row without a name. Input, Name and Tag are those of its first interval,
 	// or those of the input with the highest value, see [Windows.Sources].
 	Row, Tag []byte
 	Input    int
 	Name     string
-	// The sum has the counts, and when the first interval starts and the last one ends.
-	merge.Sum
-	Lengths int64 // of its intervals, in milliseconds
-	Kinds   scan.Kinds
-
-	err error // why some intervals do not add up
+	// Sum has the counts, and when the first interval starts and the last one ends.
+	Sum     merge.Sum
+	Lengths int64 // of all intervals together, in milliseconds
+	// Kinds and err say why some intervals do not add up, see [Total.Err].
+	Kinds scan.Kinds
+	err   error
 }
 
 // A Result is what is measured of an interval or a window.
@@ -45,32 +45,46 @@ type Result struct {
 	Visit scan.Visit
 }
 
-// A Window is what the intervals of a row in a window add up to.
+// A Window is what the intervals of a row in a window of time add up to.
 type Window struct {
 	Result
 	Window merge.Span
 	Rate   merge.Recorded
 	Counts *histogram.Histogram
-	// Late is set for an interval that came after its window was complete.
+	// Late reports that this is a single interval that came after its window was complete.
 	Late bool
 
-	highest    float64 // value, for Sources
-	handedOver bool    // by a worker, with the first of its intervals
-	alone      bool    // it is of one interval, and not used again as a window
-	kept       bool    // see Keep
-	round      int     // of packing, when it got something last
-	ahead      int     // bytes charged for it while a worker has it
+	work windowWork
 }
 
-// add takes in an interval whose counts the sum has.
-func (t *Total) add(v scan.Visit, took *scan.Taken, failed error) {
-	start, end := v.Span()
+// A windowWork is what the flow needs to know about a window until the window is used again.
+type windowWork struct {
+	highest    float64 // value, for [Windows.Sources]
+	handedOver bool    // a worker handed the window over with its first interval
+	single     bool    // it has one interval, and its memory is not used again for a window
+	kept       bool    // see [Window.Keep]
+	round      int     // the round of [windowsState.pack] in which the window last got intervals
+	ahead      int     // bytes charged for the window while a worker adds to it
+}
+
+// setSource makes a total that of the row, the tag and the input of an interval. Their texts stay
+// views of the batch.
+func (t *Total) setSource(v scan.Visit) {
+	t.Row = v.Row
+	t.Tag = v.Tag
+	t.Input = v.Input
+	t.Name = v.Name
+}
+
+// note notes an interval that was added to the sum, or failed to be.
+func (t *Total) note(v scan.Visit, d *scan.Decoder, failed error) {
 	t.fail(failed)
+	start, end := v.Span()
 	t.Lengths += end - start
-	t.Kinds.Add(took.Double, v.Place)
+	t.Kinds.Add(d.Double(), v.Place)
 }
 
-// empty takes out what was added, and keeps the memory. Whose intervals they were stays.
+// empty removes all that was added, and keeps the memory and the source.
 func (t *Total) empty() {
 	if t.Sum.Intervals() > 0 {
 		t.Sum.Reset()
@@ -92,13 +106,13 @@ func (t *Total) Err() error {
 	return fmt.Errorf("tag %s: %w", tags.Text(t.Row), err)
 }
 
-// merge adds what other has, which is of the same row.
+// merge adds other, which is of the same row.
 func (t *Total) merge(other *Total) error {
 	if t.err == nil {
 		t.err = other.err
 	}
-	t.Kinds.Merge(other.Kinds)
 	t.Lengths += other.Lengths
+	t.Kinds.Merge(other.Kinds)
 	return t.fail(t.Sum.Merge(&other.Sum))
 }
 
@@ -124,19 +138,20 @@ func (w *Window) TooLate() error {
 		float64(w.Window.End-w.Window.Start)/1000, time.UnixMilli(w.Window.Start).UTC().Format(time.RFC3339Nano))
 }
 
-// Merge adds what other has, which is of the same row.
+// Merge adds other, which is of the same row.
 func (w *Window) Merge(other *Window) error {
 	w.Rate.Moved += other.Rate.Moved
-	w.First, w.highest = min(w.First, other.First), max(w.highest, other.highest)
+	w.First = min(w.First, other.First)
+	w.work.highest = max(w.work.highest, other.work.highest)
 	return w.merge(&other.Total)
 }
 
 // Keep lets a window stay valid after Emit, until [Window.Release].
-func (w *Window) Keep() { w.kept = true }
+func (w *Window) Keep() { w.work.kept = true }
 
-// Release gives a window back that was kept.
+// Release gives the memory of a window back for which Keep was called.
 func (w *Window) Release() {
-	w.kept = false
+	w.work.kept = false
 	w.release()
 }
 

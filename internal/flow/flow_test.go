@@ -106,17 +106,17 @@ func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 	var own []Flow
 	for n := range flows {
 		add := func(r *Total, window merge.Span, late bool, rate merge.Recorded, more string) error {
-			h, err := r.Histogram(new(histogram.Histogram))
+			h, err := r.Sum.Histogram(new(histogram.Histogram))
 			if err != nil {
 				return err
 			}
-			text := fmt.Sprintf("%s %v %t %d-%d %d %v late %t lengths %d, rate %+v:", r.Row, window, r.Row == nil, r.Start, r.End, r.Intervals(), slices.Collect(h.Recorded()), late, r.Lengths, rate)
+			text := fmt.Sprintf("%s %v %t %d-%d %d %v late %t lengths %d, rate %+v:", r.Row, window, r.Row == nil, r.Sum.Start, r.Sum.End, r.Sum.Intervals(), slices.Collect(h.Recorded()), late, r.Lengths, rate)
 			all[n] = append(all[n], text+more)
 			return nil
 		}
 		switch f := flows[n].(type) {
 		case *Rows:
-			own = append(own, &Rows{Apart: f.Apart, Emit: func(r *Row) error { return add(&r.Total, merge.Span{}, false, merge.Recorded{}, "") }})
+			own = append(own, &Rows{ByInputAndTag: f.ByInputAndTag, Emit: func(r *Row) error { return add(&r.Total, merge.Span{}, false, merge.Recorded{}, "") }})
 		case *Intervals:
 			p := *f
 			p.Emit = func(r *Result) error {
@@ -204,7 +204,7 @@ func TestRun(t *testing.T) {
 		}
 		// Windows are the same if rows are those of each tag of each input.
 		for _, memory := range []int64{1 << 30, 8 << 20} {
-			got := emitted(t, logs, 2, memory, true, append([]Flow{&Rows{Apart: true}}, doubling...)...)
+			got := emitted(t, logs, 2, memory, true, append([]Flow{&Rows{ByInputAndTag: true}}, doubling...)...)
 			if !reflect.DeepEqual(got[1:], want[5:]) {
 				t.Fatalf("seed %d, memory %d: of rows apart:\n%s\nwant\n%s", seed, memory, got[1:], want[5:])
 			}

@@ -8,54 +8,66 @@ import (
 
 // Intervals are results by themselves, in the order of the scan.
 type Intervals struct {
-	// Figures are found for each result. Without figures, a result has the maximum and the number
-	// of values. If Counts is set, its sum has the counts. If Digits is set, Coarse has the counts
-	// with at most so many significant digits.
+	// Figures are computed for each result. Without figures, a result has the maximum and the
+	// number of values.
 	Figures []output.Figure
-	Counts  bool
-	Digits  int
+	// Counts lets the sum of a result have the counts.
+	Counts bool
+	// Digits, unless 0, lets Coarse have the counts with at most this number of significant digits.
+	Digits int
 	// Relative counts times from the start of each log.
 	Relative bool
 	// Emit takes a result, which is valid until Emit returns.
 	Emit func(r *Result) error
 }
 
-// Intervals have no state.
-func (k *Intervals) start(*run) state  { return k }
-func (k *Intervals) part(*worker) part { return k }
-func (k *Intervals) begin()            {}
-func (k *Intervals) close() error      { return nil }
+// The methods of an Intervals are those of a flow, of its state and of the share of each worker,
+// since nothing changes while it runs.
+func (k *Intervals) start(*run) state       { return k }
+func (k *Intervals) newShare(*worker) share { return k }
+func (k *Intervals) beginBatch()            {}
+func (k *Intervals) close() error           { return nil }
 
-func (k *Intervals) want(_ scan.Visit, m *made) (scan.Want, *merge.Sum) {
-	want, one := scan.Want{Max: true, Counts: k.Figures != nil || k.Digits > 0}, m.alone()
-	if !k.Counts {
-		return want, nil
+func (k *Intervals) target(_ scan.Visit, p *partial) (sum *merge.Sum, needsCounts bool) {
+	single := p.emptySingle()
+	if k.Counts {
+		sum = &single.Sum
 	}
-	return want, &one.Sum
+	return sum, k.Figures != nil || k.Digits > 0
 }
 
-func (k *Intervals) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
-	one := &m.one.Result
-	one.First, _ = startIn(v, k.Relative)
-	one.add(v, t, failed)
-	if k.Figures != nil {
-		one.Stats = output.FiguresOf(t.Counts, k.Figures, one.Stats)
-	} else {
-		one.Stats = output.Stats{Count: t.Count, Max: output.FloatValue(t.Max), Percentiles: one.Stats.Percentiles}
+func (k *Intervals) add(v scan.Visit, d *scan.Decoder, failed error, p *partial) (err error) {
+	r := &p.single.Result
+	r.First, _ = startIn(v, k.Relative)
+	r.note(v, d, failed)
+	if r.Stats, err = figuresOf(d, k.Figures, r.Stats); err != nil || k.Digits == 0 {
+		return err
 	}
-	if k.Digits == 0 {
-		return nil
+	counts, err := d.Counts()
+	if err != nil {
+		return err
 	}
 	start, end := v.Span()
-	return one.Coarse.AddCoarse(start, end, t.Counts, k.Digits)
+	return r.Coarse.AddCoarse(start, end, counts, k.Digits)
 }
 
-func (k *Intervals) take(v scan.Visit, m *made) error {
-	one := &m.one.Result
-	one.Row = v.Row
-	one.Tag = v.Tag
-	one.Input = v.Input
-	one.Name = v.Name
-	one.Visit = v
-	return k.Emit(one)
+// figuresOf returns figures of the open interval, in the memory of old ones: if figures is nil, the
+// maximum and the number of values only.
+func figuresOf(d *scan.Decoder, figures []output.Figure, old output.Stats) (output.Stats, error) {
+	if figures == nil {
+		highest, count, err := d.MaxAndCount()
+		return output.Stats{Count: count, Max: output.FloatValue(highest), Percentiles: old.Percentiles}, err
+	}
+	counts, err := d.Counts()
+	if err != nil {
+		return old, err
+	}
+	return output.FiguresOf(counts, figures, old), nil
+}
+
+func (k *Intervals) take(v scan.Visit, p *partial) error {
+	r := &p.single.Result
+	r.setSource(v)
+	r.Visit = v
+	return k.Emit(r)
 }

@@ -8,43 +8,48 @@ import (
 	"slices"
 	"sync"
 
+	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/ledger"
 	"hdrkit/internal/scan"
 )
 
-// Rows are what all intervals of a row add up to. They come at the end, in their order.
+// Rows add up all intervals of each row. They come at the end, in the order of their names.
 type Rows struct {
-	// Apart makes rows of each tag of each input. ApartAgain makes rows of their own of the
-	// intervals that another row has as well, see [scan.Visit].
-	Apart, ApartAgain bool
-	// Maxima has the maxima over time.
+	// ByInputAndTag makes a row of each tag of each input, whatever the scan says.
+	ByInputAndTag bool
+	// SplitAgain makes a second row of the intervals of a row that another row has as well, see
+	// [scan.Visit.Again].
+	SplitAgain bool
+	// Maxima lets rows have their maxima over time.
 	Maxima bool
 	// Account is charged for rows.
 	Account *ledger.Account
-	// Emit takes a row for good. If it is nil, nobody needs the rows themselves.
+	// Emit takes a row, which then belongs to the caller. If Emit is nil, nobody needs the rows.
 	Emit func(r *Row) error
-	// Ran is when each input ran, at the end: from the start of its first interval of any tag,
-	// chosen or not, to the end of its last one.
+	// Ran says after the run when each part of an input ran, see [scan.Visit.Part]: from the start
+	// of its first interval in the range, of any tag, to the end of its last one.
 	Ran map[int]merge.Span
+	// HasIntervals says after the run of each input whether it has an interval in the range.
+	HasIntervals []bool
 }
 
-// A Row is what all its intervals add up to.
+// A Row is what all intervals of a row of the scan add up to.
 type Row struct {
 	Total
 	Spans  merge.InputSpans // when its intervals ran
 	Maxima Maxima
-	Again  bool // another row has its intervals as well, see [Rows.ApartAgain]
+	Again  bool // another row has its intervals as well, see [Rows.SplitAgain]
 
 	charge  ledger.Charge
-	counted bool          // the account counts it: no other worker had it before
-	open    []*openWindow // by flow with differences
+	counted bool          // in the account: no other worker had the row before
+	open    []*openWindow // by the number of a flow with differences
 }
 
-// rows are used again: the sum of one may take half a megabyte.
+// rowPool has empty rows. The sum of a row may take half a megabyte.
 var rowPool = sync.Pool{New: func() any { return new(Row) }}
 
-// Release gives a row back that nobody needs any more.
+// Release gives the memory of a row back, which nobody may use any more.
 func (r *Row) Release() {
 	r.Sum.Reset()
 	*r = Row{Total: Total{Sum: r.Sum}}
@@ -57,8 +62,8 @@ func (r *Row) Add(other *Row, account *ledger.Account) error {
 	for _, s := range other.Spans.All {
 		r.Spans.Add(s.Input, s.Start, s.End)
 	}
-	if r.Intervals() < 2 {
-		r.Compact() // rows may be many by now
+	if r.Sum.Intervals() < 2 {
+		r.Sum.Compact() // there may be many rows by now
 	}
 	if err := r.merge(&other.Total); err != nil {
 		return err
@@ -66,64 +71,67 @@ func (r *Row) Add(other *Row, account *ledger.Account) error {
 	return r.charge.Set(account, 1, rowBytes+r.Sum.Size())
 }
 
-// Pack makes a row to which nothing more is added take little memory, and charges an account for
-// that.
+// Pack compacts a row to which nothing more is added, and charges an account for the rest.
 func (r *Row) Pack(account *ledger.Account) error {
-	if err := r.Compact(); err != nil {
+	if err := r.Sum.Compact(); err != nil {
 		return err
 	}
 	return r.charge.Set(account, 1, rowBytes+r.Sum.Size())
 }
 
-// A rowsState has the rows of all workers.
+// A rowsState is a [Rows] while it runs.
 type rowsState struct {
-	*Rows
-	scan  *scan.Scan
-	parts []*rowsPart
+	flow   *Rows
+	scan   *scan.Scan
+	shares []*rowsShare
 
 	mu    sync.Mutex
-	known map[string]bool // each is charged once
+	known map[string]bool // keys of the rows of all workers: each row is charged once
 }
 
-// A rowsPart has the rows of a worker.
-type rowsPart struct {
+// A rowsShare has the rows of a worker.
+type rowsShare struct {
 	state  *rowsState
 	worker *worker
-	rows   map[string]*Row
-	target *Row // what gets the interval
-	bytes  int
-	input  int    // of the last interval
-	open   []*Row // of it, if rows are apart and inputs are read one after another
-
+	rows   map[string]*Row // by key
+	bytes  int             // charged for the rows
+	// row gets the interval that is being decoded, nil before it is known. Layout is that of the
+	// interval.
+	row         *Row
+	layout      histogram.Layout
+	input       int    // of the last interval
+	inputRows   []*Row // of this input, if rows have one input each and inputs follow each other
 	differences []*differences
 }
 
 func (k *Rows) start(r *run) state {
 	k.Ran = make(map[int]merge.Span)
-	return &rowsState{Rows: k, scan: r.scan, known: make(map[string]bool)}
+	k.HasIntervals = make([]bool, len(r.scan.Inputs))
+	return &rowsState{flow: k, scan: r.scan, known: make(map[string]bool)}
 }
 
-// ran notes when an input ran.
-func (k *rowsState) ran(v scan.Visit, _ int64) {
+// observe notes when an input ran.
+func (k *rowsState) observe(v scan.Visit, _ int64) {
 	start, end := v.Span()
-	ran, known := k.Ran[v.Part]
+	ran, known := k.flow.Ran[v.Part]
 	if !known {
 		ran = merge.Span{Start: start, End: end}
 	}
-	k.Ran[v.Part] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
+	k.flow.Ran[v.Part] = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
+	k.flow.HasIntervals[v.Input] = true
 }
 
-func (k *rowsState) part(w *worker) part {
-	s := &rowsPart{state: k, worker: w, rows: make(map[string]*Row)}
-	k.parts = append(k.parts, s)
+func (k *rowsState) newShare(w *worker) share {
+	s := &rowsShare{state: k, worker: w, rows: make(map[string]*Row)}
+	k.shares = append(k.shares, s)
 	w.rows = s
 	return s
 }
 
-func (k *rowsState) take(scan.Visit, *made) error { return nil }
+func (k *rowsState) take(scan.Visit, *partial) error { return nil }
 
-// first reports whether no worker had a row before.
-func (k *rowsState) first(key []byte) bool {
+// isNew reports whether no worker had the row with this key before, and remembers the row.
+func (k *rowsState) isNew(key []byte) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.known[string(key)] {
@@ -133,11 +141,11 @@ func (k *rowsState) first(key []byte) bool {
 	return true
 }
 
-// close adds up the rows of the workers. It takes each row from its worker, so that no sum is in
-// memory twice.
+// close adds up the rows of the workers, and emits the sums. It takes each row from its worker, so
+// that no sum is in memory twice.
 func (k *rowsState) close() error {
-	all := k.parts[0].rows
-	for n, s := range k.parts {
+	all := k.shares[0].rows
+	for n, s := range k.shares {
 		if s.worker.err != nil {
 			return s.worker.err
 		}
@@ -150,8 +158,8 @@ func (k *rowsState) close() error {
 				all[key] = more
 				continue
 			}
-			more.charge.Set(k.Account, 0, 0)
-			if err := all[key].Add(more, k.Account); err != nil {
+			more.charge.Set(k.flow.Account, 0, 0)
+			if err := all[key].Add(more, k.flow.Account); err != nil {
 				return err
 			}
 			more.Release()
@@ -161,120 +169,125 @@ func (k *rowsState) close() error {
 		if len(all[key].Spans.All) == 0 {
 			continue // no payload could be read
 		}
-		if k.Emit == nil {
+		if k.flow.Emit == nil {
 			all[key].Release()
 			continue
 		}
-		if err := k.Emit(all[key]); err != nil {
+		if err := k.flow.Emit(all[key]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *rowsPart) begin() {}
+func (s *rowsShare) beginBatch() {}
 
-// setKey sets the key of the worker to that of a row.
-func (s *rowsPart) setKey(v scan.Visit) {
+// setKey sets the key of the worker to the key of the row of an interval.
+func (s *rowsShare) setKey(v scan.Visit) {
 	w := s.worker
 	w.key = w.key[:0]
 	row := v.Row
 	switch {
-	case s.state.Apart:
+	case s.state.flow.ByInputAndTag:
 		w.key = binary.BigEndian.AppendUint32(w.key, uint32(v.Input))
 		row = v.Tag
-	case s.state.ApartAgain && v.Again:
-		w.key = append(w.key, '+') // other keys begin with = or are empty
+	case s.state.flow.SplitAgain && v.Again:
+		w.key = append(w.key, '+') // other keys are empty or begin with =
 	}
 	w.key = merge.AppendKey(w.key, row)
 }
 
-func (s *rowsPart) want(v scan.Visit, _ *made) (scan.Want, *merge.Sum) {
+func (s *rowsShare) target(v scan.Visit, _ *partial) (sum *merge.Sum, needsCounts bool) {
 	r := s.rowOf(v)
 	s.worker.run.compactNew(&r.Sum, s.bytes)
-	return scan.Want{Max: s.state.Maxima}, &r.Sum
+	return &r.Sum, false
 }
 
-// rowOf returns the row of the interval that is decoded.
-func (s *rowsPart) rowOf(v scan.Visit) *Row {
-	if s.target != nil {
-		return s.target
+// rowOf returns the row of the interval that is being decoded.
+func (s *rowsShare) rowOf(v scan.Visit) *Row {
+	if s.row != nil {
+		return s.row
 	}
 	w := s.worker
 	if v.Input != s.input {
-		s.packOpen()
+		s.packInputRows()
 		s.input = v.Input
 	}
 	s.setKey(v)
 	r := s.rows[string(w.key)]
 	if r == nil {
 		r = rowPool.Get().(*Row)
-		r.Row = bytes.Clone(v.Row)
-		r.Input = v.Input
-		r.Name = v.Name
-		r.Tag = bytes.Clone(v.Tag)
-		r.Again = s.state.ApartAgain && v.Again
-		r.counted = s.state.first(w.key)
+		r.setSource(v)
+		r.Row, r.Tag = bytes.Clone(v.Row), bytes.Clone(v.Tag)
+		r.Again = s.state.flow.SplitAgain && v.Again
+		r.counted = s.state.isNew(w.key)
 		for range s.differences {
 			r.open = append(r.open, new(openWindow))
 		}
 		s.rows[string(w.key)] = r
-		if s.state.Apart && !s.state.scan.ByTime {
-			s.open = append(s.open, r)
+		if s.state.flow.ByInputAndTag && !s.state.scan.ByTime {
+			s.inputRows = append(s.inputRows, r)
 		}
 	}
-	s.target = r
+	s.row = r
 	return r
 }
 
-// manyOpen is the number of rows of an input above which they stay as they are. Rows of many tags
-// have few intervals each: to pack them takes as long as to add these.
-const manyOpen = 32
+// mostPacked is the largest number of rows of an input that are packed once the input is read. Rows
+// of many tags have few intervals each: to pack these rows takes as long as to add the intervals.
+const mostPacked = 32
 
-// packOpen makes the rows of an input that is read take little memory.
-func (s *rowsPart) packOpen() {
-	if len(s.open) <= manyOpen {
-		for _, r := range s.open {
+// packInputRows compacts the rows of an input that has been read.
+func (s *rowsShare) packInputRows() {
+	if len(s.inputRows) <= mostPacked {
+		for _, r := range s.inputRows {
 			s.closeWindowsOf(r)
-			s.worker.err = cmp.Or(s.worker.err, r.fail(r.Compact()), s.charge(r))
+			s.worker.err = cmp.Or(s.worker.err, r.fail(r.Sum.Compact()), s.charge(r))
 		}
 	}
-	s.open = s.open[:0]
+	s.inputRows = s.inputRows[:0]
 }
 
 // closeWindows completes the windows of all rows.
-func (s *rowsPart) closeWindows() {
+func (s *rowsShare) closeWindows() {
 	for _, r := range s.rows {
 		s.closeWindowsOf(r)
 	}
 }
 
-func (s *rowsPart) closeWindowsOf(r *Row) {
+func (s *rowsShare) closeWindowsOf(r *Row) {
 	for _, d := range s.differences {
 		d.close(r)
 	}
 }
 
-func (s *rowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, _ *made) error {
+func (s *rowsShare) add(v scan.Visit, d *scan.Decoder, failed error, _ *partial) error {
 	start, end := v.Span()
-	s.target.add(v, t, failed)
-	s.target.Spans.Add(v.Part, start, end)
-	if s.state.Maxima && t.Max > 0 {
-		s.target.Maxima.Add(start, end, t.Max)
+	r := s.row
+	r.note(v, d, failed)
+	r.Spans.Add(v.Part, start, end)
+	if s.state.flow.Maxima {
+		highest, _, err := d.MaxAndCount()
+		if err != nil {
+			return err
+		}
+		if highest > 0 {
+			r.Maxima.Add(start, end, highest)
+		}
 	}
-	if err := s.charge(s.target); err != nil {
+	if err := s.charge(r); err != nil {
 		return scan.Fatal{Err: err}
 	}
 	return nil
 }
 
 // charge charges for a row to which something was added.
-func (s *rowsPart) charge(r *Row) error {
+func (s *rowsShare) charge(r *Row) error {
 	size := s.worker.run.rowBytes + r.Sum.Size()
 	s.bytes += size - r.charge.Bytes()
-	things := 0
+	rows := 0
 	if r.counted {
-		things = 1
+		rows = 1
 	}
-	return r.charge.Set(s.state.Account, things, size)
+	return r.charge.Set(s.state.flow.Account, rows, size)
 }

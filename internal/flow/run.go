@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"hdrkit/hdrlog/histogram"
 	"hdrkit/hdrlog/merge"
 	"hdrkit/internal/base/logline"
 	"hdrkit/internal/scan"
@@ -15,70 +14,73 @@ import (
 // [Times], [Wide], [Windows] or [Doubling].
 type Flow interface{ start(r *run) state }
 
-// A state is a flow in a run. One goroutine calls its methods.
+// A state is a flow while it runs. One goroutine calls its methods.
 type state interface {
-	part(w *worker) part
+	// newShare returns the share of a worker. Each worker gets one before the scan.
+	newShare(w *worker) share
 	// take takes the next interval of the scan, and what a worker has made of it.
-	take(v scan.Visit, m *made) error
+	take(v scan.Visit, p *partial) error
 	// close hands out what is complete at the end.
 	close() error
 }
 
-// A part is what one worker has of a flow. Only that worker calls its methods.
-type part interface {
-	// begin begins a batch. The results of the batch before were handed over.
-	begin()
-	// want returns which figures of an interval the part needs, and the sum that gets its counts,
-	// or nil.
-	want(v scan.Visit, m *made) (scan.Want, *merge.Sum)
-	// decoded takes the figures of the interval once it is decoded and added. Failed is nil or a
-	// [merge.SumError]: a sum lacks the interval, maybe that of another part.
-	decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error
+// A share is what one worker has of a flow. Only that worker calls its methods.
+type share interface {
+	// beginBatch begins a batch. The partial results of the batch before were handed over.
+	beginBatch()
+	// target returns the sum that gets the counts of an interval, or nil. With needsCounts, the
+	// counts are decoded before add is called.
+	target(v scan.Visit, p *partial) (sum *merge.Sum, needsCounts bool)
+	// add takes what it needs of an interval from the decoder, after the counts were added to the
+	// sums. Failed is nil or a [merge.SumError]: a sum lacks the interval, maybe that of another
+	// share.
+	add(v scan.Visit, d *scan.Decoder, failed error, p *partial) error
 }
 
-// A rated state needs to know when inputs ran, for rates. Passed is the time that the input had
-// passed before the interval.
-type rated interface {
-	ran(v scan.Visit, passed int64)
+// A rangeObserver is a state that needs to know when inputs ran, for rates: it observes all
+// intervals in the range, of any tag. Passed is the time that the input had passed before the
+// interval.
+type rangeObserver interface {
+	observe(v scan.Visit, passed int64)
 }
 
-// made is what the part of a worker makes of an interval, for its state.
-type made struct {
-	one    *Window       // the interval alone; its memory is used again
-	window *Window       // of its batch, if the interval is the first one there
-	merged *merge.Merged // a window of a row that is complete
-	count  int64         // of values, if windows share them
-	// highest is for [Times].
-	highest float64
+// A partial is what the share of a worker makes of an interval, for its state. Each flow fills the
+// fields that its state takes.
+type partial struct {
+	single  *Window       // the interval alone; its memory is used again
+	window  *Window       // of its batch, if the interval is the first one there
+	merged  *merge.Merged // a window of a row that is complete
+	count   int64         // of values, if windows share them
+	highest float64       // value, for [Times]
 }
 
-// alone returns the result for the interval alone, with nothing added. The other fields are those
-// of the interval before: to set all of them costs 1% of rows over time.
-func (m *made) alone() *Window {
-	if m.one == nil {
-		m.one = &Window{alone: true}
+// emptySingle returns the result for the interval alone, with nothing added. The source and figures
+// are those of an earlier interval: to set all of them costs 1% of rows over time.
+func (p *partial) emptySingle() *Window {
+	if p.single == nil {
+		p.single = &Window{work: windowWork{single: true}}
 	}
-	one := m.one
-	one.Total.empty()
-	if one.Coarse.Intervals() > 0 {
-		one.Coarse.Reset()
+	single := p.single
+	single.Total.empty()
+	if single.Coarse.Intervals() > 0 {
+		single.Coarse.Reset()
 	}
-	one.highest = 0
-	one.handedOver = false
-	return one
+	single.work.highest = 0
+	single.work.handedOver = false
+	return single
 }
 
 // A run is a scan with its flows.
 type run struct {
-	scan      *scan.Scan
-	states    []state
-	rated     []rated
-	workers   []worker // the last one belongs to the consumer goroutine
-	rowBytes  int
-	compactAt int     // the bytes of a worker's sums in a flow from which on new sums are compacted
-	passed    []int64 // by input, as in [scan.Scan.Late], by intervals of any tag
-	latest    scan.Visit
-	differ    int // flows with differences
+	scan        *scan.Scan
+	states      []state
+	observers   []rangeObserver
+	workers     []worker // the last one belongs to the consumer goroutine
+	rowBytes    int      // about what a row takes beside its counts
+	compactAt   int      // the bytes of a worker's sums in a flow from which on new sums are compacted
+	passed      []int64  // by input, as in [scan.Scan.HasPassed], by intervals of any tag
+	latest      scan.Visit
+	differences int // the number of flows with differences
 }
 
 // Run takes the intervals of a scan through flows. Windows by time need [scan.Scan.ByTime], which
@@ -97,8 +99,8 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 	}
 	for _, f := range flows {
 		k := f.start(r)
-		if k, is := k.(rated); is {
-			r.rated = append(r.rated, k)
+		if observer, is := k.(rangeObserver); is {
+			r.observers = append(r.observers, observer)
 		}
 		r.states = append(r.states, k)
 	}
@@ -106,17 +108,19 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 		w := &r.workers[n]
 		w.run = r
 		for _, k := range r.states {
-			w.parts = append(w.parts, k.part(w))
+			w.shares = append(w.shares, k.newShare(w))
 		}
 	}
 	return r
 }
 
-// do takes the intervals of the scan through the flows.
+// do runs the scan and closes the flows.
 func (r *run) do() error {
-	r.scan.Ran = r.ran
-	defer func() { r.scan.Ran = nil }()
-	decode := func(worker int, v scan.Visit, o *outcome) error { return r.workers[worker].decode(v, o) }
+	r.scan.Hooks.InRange = r.observe
+	defer func() { r.scan.Hooks.InRange = nil }()
+	decode := func(d *scan.Decoder, v scan.Visit, p *[]partial) error {
+		return r.workers[d.Worker].decode(d, v, p)
+	}
 	if err := scan.Run(r.scan, decode, r.take); err != nil {
 		return err
 	}
@@ -133,84 +137,84 @@ func (r *run) do() error {
 	return nil
 }
 
-// ran notes that an input ran in an interval, whatever the tag of that is.
-func (r *run) ran(v scan.Visit) {
-	for _, k := range r.rated {
-		k.ran(v, r.passed[v.Input])
+// observe notes that an input ran during an interval, whatever the tag of the interval is.
+func (r *run) observe(v scan.Visit) {
+	for _, k := range r.observers {
+		k.observe(v, r.passed[v.Input])
 	}
 	start, end := v.Span()
-	r.passed[v.Input] = max(r.passed[v.Input], scan.Passes(start, end))
+	r.passed[v.Input] = max(r.passed[v.Input], scan.PassedAfter(start, end))
 }
 
-// take takes the next interval.
-func (r *run) take(v scan.Visit, o *outcome) error {
+// take gives the next interval to each flow, with what a worker has made of it for that flow.
+func (r *run) take(v scan.Visit, partials *[]partial) error {
 	r.latest = v
 	for n, k := range r.states {
-		if err := k.take(v, &o.made[n]); err != nil {
+		if err := k.take(v, &(*partials)[n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// An outcome is what a worker makes of an interval, for each flow.
-type outcome struct{ made []made }
-
-// A worker has a part of each flow.
+// A worker has a share of each flow.
 type worker struct {
-	run   *run
-	parts []part
-	sums  []*merge.Sum
-	// layout is that of the interval that is decoded.
-	layout histogram.Layout
-	rows   *rowsPart // the part of [Rows]
-	key    []byte
-	err    error
+	run    *run
+	shares []share
+	sums   []*merge.Sum // that get the interval
+	rows   *rowsShare   // the share of [Rows]
+	key    []byte       // memory for a key
+	err    error        // that ends the scan
 }
 
-// decode decodes an interval into all sums that get it.
-func (w *worker) decode(v scan.Visit, o *outcome) error {
+// decode decodes an interval into all sums that get it. Partials gets what it makes of the interval
+// for each flow.
+func (w *worker) decode(d *scan.Decoder, v scan.Visit, partials *[]partial) error {
 	if w.err != nil {
 		return scan.Fatal{Err: w.err}
 	}
-	if o.made == nil {
-		o.made = make([]made, len(w.parts))
+	if *partials == nil {
+		*partials = make([]partial, len(w.shares))
 	}
-	if v.First {
-		for _, s := range w.parts {
-			s.begin()
+	if d.NewBatch {
+		for _, s := range w.shares {
+			s.beginBatch()
 		}
 	}
-	p, err := v.Open()
-	if err != nil {
+	if err := d.Open(v.Interval); err != nil {
 		return err
 	}
-	w.layout = p.Layout()
-	var want scan.Want
-	w.sums = w.sums[:0]
 	if w.rows != nil {
-		w.rows.target = nil
+		w.rows.layout = d.Layout()
+		w.rows.row = nil
 	}
-	for n, s := range w.parts {
-		more, sum := s.want(v, &o.made[n])
-		want.Max, want.Counts = want.Max || more.Max, want.Counts || more.Counts
+	w.sums = w.sums[:0]
+	decodesCounts := false
+	for n, s := range w.shares {
+		sum, needsCounts := s.target(v, &(*partials)[n])
+		decodesCounts = decodesCounts || needsCounts
 		if sum != nil {
 			w.sums = append(w.sums, sum)
 		}
 	}
-	took, failed := v.DecodeOpen(p, want, w.sums...)
+	if decodesCounts {
+		if _, err := d.Counts(); err != nil {
+			return err
+		}
+	}
+	failed := d.AddTo(w.sums...)
 	if failed != nil && !errors.As(failed, new(*merge.SumError)) {
 		return failed
 	}
-	for n, s := range w.parts {
-		if err := s.decoded(v, &took, failed, &o.made[n]); err != nil {
+	for n, s := range w.shares {
+		if err := s.add(v, d, failed, &(*partials)[n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compactNew compacts a new sum if those of its flow take many bytes.
+// compactNew compacts a new sum if the sums of its flow take many bytes.
 func (r *run) compactNew(sum *merge.Sum, bytes int) {
 	if sum.Intervals() < 2 && bytes > r.compactAt {
 		sum.Compact()
@@ -229,6 +233,9 @@ func startIn(v scan.Visit, relative bool) (first float64, origin int64) {
 // rowBytes is about what a row takes beside its counts: with its tag, and where the sum is printed.
 const rowBytes = 1 << 10
 
-// manyBytes is what the sums of a flow take before new ones are compacted. With many workers it is
-// less: all of them have a part of the memory.
-const manyBytes, partOfMemory = 32 << 20, 8
+const (
+	// manyBytes is the largest number of bytes that the sums of a flow take before new ones are
+	// compacted. All workers together have at most one part of the memory, of partOfMemory parts.
+	manyBytes    = 32 << 20
+	partOfMemory = 8
+)

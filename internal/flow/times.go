@@ -7,25 +7,25 @@ import (
 
 // Times are the maximum and the number of values of each interval, in the order of the scan.
 type Times struct {
-	// Emit takes them. Highest is in the unit of the log.
+	// Emit takes an interval. Highest is its maximum in the unit of the log.
 	Emit func(v scan.Visit, highest float64, count int64)
 }
 
-// Times have no state.
-func (k *Times) start(*run) state  { return k }
-func (k *Times) part(*worker) part { return k }
-func (k *Times) begin()            {}
-func (k *Times) close() error      { return nil }
+// The methods of a Times are those of a flow, of its state and of the share of each worker, since
+// nothing changes while it runs.
+func (k *Times) start(*run) state       { return k }
+func (k *Times) newShare(*worker) share { return k }
+func (k *Times) beginBatch()            {}
+func (k *Times) close() error           { return nil }
 
-func (k *Times) want(scan.Visit, *made) (scan.Want, *merge.Sum) { return scan.Want{Max: true}, nil }
+func (k *Times) target(scan.Visit, *partial) (sum *merge.Sum, needsCounts bool) { return nil, false }
 
-func (k *Times) decoded(_ scan.Visit, t *scan.Taken, _ error, m *made) error {
-	m.highest = t.Max
-	m.count = t.Count
-	return nil
+func (k *Times) add(_ scan.Visit, d *scan.Decoder, _ error, p *partial) (err error) {
+	p.highest, p.count, err = d.MaxAndCount()
+	return err
 }
 
-func (k *Times) take(v scan.Visit, m *made) error {
-	k.Emit(v, m.highest, m.count)
+func (k *Times) take(v scan.Visit, p *partial) error {
+	k.Emit(v, p.highest, p.count)
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 	"hdrkit/output"
 )
 
-// Wide is [Intervals] whose counts workers add up in windows.
+// Wide are [Intervals] whose counts workers add up in windows. The flow needs [Rows] before it.
 type Wide struct {
-	Intervals
+	Intervals Intervals
 	// Size is the size of windows in milliseconds. As long as it is 0, each result has its counts.
 	// The caller may set it while the flow runs. Later results have no Coarse, no minimum and no
 	// mean, since these take all counts.
@@ -24,18 +24,20 @@ type Wide struct {
 	EmitCounts func(w *Window) error
 }
 
+// A wideState is a [Wide] while it runs.
 type wideState struct {
-	*Wide
-	number int             // see [differences]
-	ranks  []output.Figure // the percentiles among Figures
-	parts  []*widePart
+	flow        *Wide
+	number      int             // of its differences, see [newDifferences]
+	percentiles []output.Figure // among the figures
+	shares      []*wideShare
 }
 
-type widePart struct {
-	*wideState
-	windows *differences
-	apart   bool      // the interval has its counts
-	ready   []*Window // to be handed over
+// A wideShare adds up the counts of a worker in windows.
+type wideShare struct {
+	state    *wideState
+	windows  *differences
+	separate bool      // the result of the interval has its counts, not a window
+	ready    []*Window // to be handed over
 }
 
 func (k *Wide) start(r *run) state {
@@ -43,80 +45,80 @@ func (k *Wide) start(r *run) state {
 	if k.Size == nil {
 		k.Size = new(atomic.Int64)
 	}
-	all := &wideState{Wide: k, number: r.differ}
-	r.differ++
-	for _, f := range k.Figures {
+	all := &wideState{flow: k, number: r.differences}
+	r.differences++
+	for _, f := range k.Intervals.Figures {
 		if f.Name == "" {
-			all.ranks = append(all.ranks, f)
+			all.percentiles = append(all.percentiles, f)
 		}
 	}
 	return all
 }
 
-func (k *wideState) part(w *worker) part {
-	s := &widePart{wideState: k}
+func (k *wideState) newShare(w *worker) share {
+	s := &wideShare{state: k}
 	s.windows = newDifferences(w, k.number, math.MaxInt, s.handOver)
-	k.parts = append(k.parts, s)
+	k.shares = append(k.shares, s)
 	return s
 }
 
-func (s *widePart) want(v scan.Visit, m *made) (scan.Want, *merge.Sum) {
-	m.window = nil
-	size := s.Size.Load()
-	s.apart = true
+func (s *wideShare) beginBatch() {}
+
+func (s *wideShare) target(v scan.Visit, p *partial) (sum *merge.Sum, needsCounts bool) {
+	p.window = nil
+	k := s.state.flow
+	size := k.Size.Load()
+	s.separate = true
 	if size > 0 {
-		first, _ := startIn(v, s.Relative)
-		s.apart = !s.windows.open(v, merge.WindowOf(logline.Millis(first), logline.Millis(first), size))
+		first, _ := startIn(v, k.Intervals.Relative)
+		s.separate = !s.windows.open(v, merge.WindowOf(logline.Millis(first), logline.Millis(first), size))
 	}
-	if s.apart {
-		return s.Intervals.want(v, m)
+	if s.separate {
+		return k.Intervals.target(v, p)
 	}
-	m.alone()
-	return scan.Want{Max: true, Counts: len(s.ranks) > 0}, nil
+	p.emptySingle()
+	return nil, s.state.percentiles != nil
 }
 
-func (s *widePart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+func (s *wideShare) add(v scan.Visit, d *scan.Decoder, failed error, p *partial) (err error) {
 	if len(s.ready) > 0 {
-		m.window = s.ready[0]
+		p.window = s.ready[0]
 		s.ready = s.ready[1:]
 	}
-	if s.apart {
-		return s.Intervals.decoded(v, t, failed, m)
+	k := s.state.flow
+	if s.separate {
+		return k.Intervals.add(v, d, failed, p)
 	}
 	if failed == nil {
 		s.windows.add(v)
 	}
-	one := &m.one.Result
-	one.First, _ = startIn(v, s.Relative)
-	one.Total.add(v, t, failed)
-	if s.ranks != nil {
-		one.Stats = output.FiguresOf(t.Counts, s.ranks, one.Stats)
-	} else {
-		one.Stats = output.Stats{Count: t.Count, Max: output.FloatValue(t.Max)}
-	}
-	return nil
+	r := &p.single.Result
+	r.First, _ = startIn(v, k.Intervals.Relative)
+	r.note(v, d, failed)
+	r.Stats, err = figuresOf(d, s.state.percentiles, r.Stats)
+	return err
 }
 
-// handOver makes what a row recorded in a window ready.
-func (s *widePart) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
+// handOver makes what a row recorded in a window ready to be handed over.
+func (s *wideShare) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
 	w := &Window{Window: o.window}
 	w.Row = r.Row
 	w.Stats = output.StatsOf(h, nil, output.Stats{})
 	s.ready = append(s.ready, w)
-	return w.Coarse.AddCoarse(o.ran.Start, o.ran.End, h, s.Digits)
+	return w.Coarse.AddCoarse(o.ran.Start, o.ran.End, h, s.state.flow.Intervals.Digits)
 }
 
-func (k *wideState) take(v scan.Visit, m *made) error {
-	if err := k.Intervals.take(v, m); err != nil || m.window == nil {
+func (k *wideState) take(v scan.Visit, p *partial) error {
+	if err := k.flow.Intervals.take(v, p); err != nil || p.window == nil {
 		return err
 	}
-	return k.EmitCounts(m.window)
+	return k.flow.EmitCounts(p.window)
 }
 
 func (k *wideState) close() (err error) {
-	for _, s := range k.parts {
+	for _, s := range k.shares {
 		for _, w := range s.ready {
-			err = cmp.Or(err, k.EmitCounts(w))
+			err = cmp.Or(err, k.flow.EmitCounts(w))
 		}
 	}
 	return err

@@ -15,9 +15,9 @@ import (
 	"hdrkit/output"
 )
 
-// Windows are windows of time. They come when they are complete, in the order of time, then of
-// rows: once all inputs have passed them, see [scan.Scan.Passed]. An interval that comes later is a
-// result by itself, unless AtEnd is set.
+// Windows add up the intervals of each row in windows of time. A window comes when it is complete:
+// once all inputs have passed it, see [scan.Scan.AllPassed]. Windows come in the order of time, then
+// of rows. An interval that comes later is a result by itself, unless AtEnd is set.
 type Windows struct {
 	// Size is the length of windows in milliseconds.
 	Size int64
@@ -26,10 +26,10 @@ type Windows struct {
 	AtEnd bool
 	// Relative counts times from the start of each log. It needs AtEnd.
 	Relative bool
-	// Sources finds out which input has the highest value of a window: the first of several.
+	// Sources finds which input has the highest value of a window: the first of several inputs.
 	Sources bool
-	// Figures are found for each window. If Digits is set, Coarse has the counts of the window with
-	// at most so many significant digits.
+	// Figures are computed for each window. Digits, unless 0, lets Coarse have the counts of the
+	// window with at most this number of significant digits.
 	Figures []output.Figure
 	Digits  int
 	// Account is charged for windows.
@@ -48,199 +48,207 @@ const leastAdded = 10
 // windowBytes is about what an open window takes beside its sum.
 const windowBytes = 800
 
-// windows are used again: the sum of one may take half a megabyte.
+// windowPool has empty windows. The sum of a window may take half a megabyte.
 var windowPool = sync.Pool{New: func() any { return new(Window) }}
 
-// release gives a window back.
+// release puts a window into the pool, unless somebody keeps it.
 func (w *Window) release() {
-	if w.kept || w.alone {
+	if w.work.kept || w.work.single {
 		return
 	}
 	w.Reset()
 	windowPool.Put(w)
 }
 
-// A windowsState has the open windows.
+// A windowsState is a [Windows] while it runs. It has the open windows.
 type windowsState struct {
-	*Windows
+	flow   *Windows
 	run    *run
 	table  merge.Table[Window]
-	bytes  int
+	bytes  int // of all windows in the table
 	loose  int // bytes of the sums that got something since pack looked at them
 	packAt int // loose after pack
 	round  int // of pack
 	charge ledger.Charge
-	ahead  atomic.Int64 // bytes of windows that workers have not handed over, or use again
+	ahead  atomic.Int64 // bytes of windows that workers have not handed over, or still add to
 	rates  merge.Rates
 	counts histogram.Histogram
 	late   *scan.Decoder // of intervals that come after their windows
 }
 
-// A windowsPart has the windows of a worker in one batch.
-type windowsPart struct {
-	*windowsState
-	worker   *worker
-	rows     map[string]*Window
-	target   *Window // what gets the interval, nil if it is late
-	oneByOne bool    // intervals are handed over by themselves, see leastAdded
-	count    int     // of intervals in the batch
-	passed   int64   // by them
+// A windowsShare has the windows of a worker in one batch.
+type windowsShare struct {
+	state       *windowsState
+	worker      *worker
+	windows     map[string]*Window // by row and start of the window
+	window      *Window            // gets the interval that is being decoded, nil if it is late
+	findsMax    bool               // the state needs the maximum and the number of values of the interval
+	oneByOne    bool               // intervals are handed over by themselves, see leastAdded
+	intervals   int                // in the batch so far
+	passedUntil int64              // after these intervals, see [scan.PassedAfter]
 }
 
 func (k *Windows) start(r *run) state {
 	r.scan.ByTime = true
-	return &windowsState{Windows: k, run: r, table: merge.NewTable[Window](k.Size)}
+	return &windowsState{flow: k, run: r, table: merge.NewTable[Window](k.Size)}
 }
 
-func (k *windowsState) part(w *worker) part {
-	return &windowsPart{windowsState: k, worker: w, rows: make(map[string]*Window)}
+func (k *windowsState) newShare(w *worker) share {
+	return &windowsShare{state: k, worker: w, windows: make(map[string]*Window)}
 }
 
-// begin begins a batch.
-func (s *windowsPart) begin() {
-	s.oneByOne = s.count <= leastAdded*len(s.rows) // as in the first batch, of which nothing is known
-	clear(s.rows)
-	s.passed, s.count = math.MinInt64, 0
+func (s *windowsShare) beginBatch() {
+	s.oneByOne = s.intervals <= leastAdded*len(s.windows) // true for the first batch
+	clear(s.windows)
+	s.passedUntil = math.MinInt64
+	s.intervals = 0
 }
 
 // span returns when an interval starts and ends in the time of the windows.
 func (k *windowsState) span(v scan.Visit) (start, end int64) {
 	start, end = v.Span()
-	_, origin := startIn(v, k.Relative)
+	_, origin := startIn(v, k.flow.Relative)
 	return start - origin, end - origin
 }
 
-func (s *windowsPart) want(v scan.Visit, m *made) (want scan.Want, sum *merge.Sum) {
-	start, end := s.span(v)
-	first, _ := startIn(v, s.Relative)
-	s.count++
-	want.Max = s.Sources && len(s.run.scan.Inputs) > 1 || merge.Crosses(start, end, s.Size)
-	m.window = nil
-	at := merge.WindowOf(start, end, s.Size)
-	if s.target = s.window(at, v, m); s.target == nil {
-		return want, nil
+func (s *windowsShare) target(v scan.Visit, p *partial) (sum *merge.Sum, needsCounts bool) {
+	k := s.state
+	start, end := k.span(v)
+	first, _ := startIn(v, k.flow.Relative)
+	s.intervals++
+	s.findsMax = k.flow.Sources && len(k.run.scan.Inputs) > 1 || merge.Crosses(start, end, k.flow.Size)
+	p.window = nil
+	s.window = s.windowOf(merge.WindowOf(start, end, k.flow.Size), v, p)
+	if s.window == nil {
+		return nil, false
 	}
-	s.target.First = min(s.target.First, first)
-	return want, &s.target.Sum
+	s.window.First = min(s.window.First, first)
+	return &s.window.Sum, false
 }
 
-// window returns what gets an interval: the window of its row in this batch, or a result for the
+// windowOf returns what gets an interval: the window of its row in this batch, or a result for the
 // interval alone if intervals are handed over by themselves. It returns nil if the interval is
 // late.
-func (s *windowsPart) window(at merge.Span, v scan.Visit, m *made) *Window {
-	if !s.AtEnd && at.End <= s.passed {
+func (s *windowsShare) windowOf(at merge.Span, v scan.Visit, p *partial) *Window {
+	k := s.state
+	if !k.flow.AtEnd && at.End <= s.passedUntil {
 		return nil
 	}
 	w := s.worker
 	w.key = merge.AppendKey(binary.BigEndian.AppendUint64(w.key[:0], uint64(at.Start)), v.Row)
-	window, known := s.rows[string(w.key)]
+	window, known := s.windows[string(w.key)]
 	switch {
 	case s.oneByOne:
 		if !known {
-			s.rows[string(w.key)] = nil // to count windows
+			s.windows[string(w.key)] = nil // to count windows
 		}
-		window = m.alone()
+		window = p.emptySingle()
 	case known:
 		return window
 	default:
 		window = windowPool.Get().(*Window)
-		s.run.compactNew(&window.Sum, int(s.ahead.Load()))
-		s.rows[string(w.key)] = window
+		k.run.compactNew(&window.Sum, int(k.ahead.Load()))
+		s.windows[string(w.key)] = window
 	}
-	window.Row = v.Row
-	window.Tag = v.Tag
-	window.Input = v.Input
-	window.Name = v.Name // views of the batch
+	window.setSource(v)
 	window.Window, window.First = at, math.Inf(1)
 	return window
 }
 
-func (s *windowsPart) decoded(v scan.Visit, t *scan.Taken, failed error, m *made) error {
+func (s *windowsShare) add(v scan.Visit, d *scan.Decoder, failed error, p *partial) (err error) {
+	highest := 0.0
+	p.count = 0
+	if s.findsMax {
+		if highest, p.count, err = d.MaxAndCount(); err != nil {
+			return err
+		}
+	}
 	start, end := v.Span()
-	m.count, s.passed = t.Count, max(s.passed, scan.Passes(start, end))
-	if s.target == nil {
+	s.passedUntil = max(s.passedUntil, scan.PassedAfter(start, end))
+	w := s.window
+	if w == nil {
 		return nil
 	}
-	s.target.add(v, t, failed)
-	if err := s.holdAhead(s.target, rowBytes+s.target.Sum.Size()); err != nil {
+	w.note(v, d, failed)
+	if err := s.state.holdAhead(w, rowBytes+w.Sum.Size()); err != nil {
 		return scan.Fatal{Err: err}
 	}
-	s.target.highest = max(s.target.highest, t.Max)
-	if !s.target.handedOver {
-		s.target.handedOver, m.window = true, s.target
+	w.work.highest = max(w.work.highest, highest)
+	if !w.work.handedOver {
+		w.work.handedOver = true
+		p.window = w
 	}
 	return nil
 }
 
 // holdAhead charges for a window that a worker has.
 func (k *windowsState) holdAhead(w *Window, bytes int) error {
-	more := bytes - w.ahead
+	more := bytes - w.work.ahead
 	if more == 0 {
 		return nil
 	}
-	w.ahead = bytes
+	w.work.ahead = bytes
 	k.ahead.Add(int64(more))
-	return k.Account.Add(0, more)
+	return k.flow.Account.Add(0, more)
 }
 
-// ran takes in when an input ran. A line that is far out of order does not move the start of its
+// observe notes when an input ran. A line that is far out of order does not move the start of its
 // input: the windows there are complete already.
-func (k *windowsState) ran(v scan.Visit, passed int64) {
+func (k *windowsState) observe(v scan.Visit, passed int64) {
 	start, end := k.span(v)
-	if ran, known := k.rates.Input(v.Part); known && start < passed && !k.AtEnd {
+	if ran, known := k.rates.Input(v.Part); known && start < passed && !k.flow.AtEnd {
 		start, end = max(start, ran.Start), max(end, ran.Start)
 	}
 	k.rates.Ran(v.Part, start, end)
 }
 
-func (k *windowsState) take(v scan.Visit, m *made) error {
+func (k *windowsState) take(v scan.Visit, p *partial) error {
 	start, end := k.span(v)
-	if k.AtEnd {
-		k.rates.Add(v.Row, v.Part, start, end, m.count, math.MinInt64, k.Size)
-		return k.merge(m.window)
+	if k.flow.AtEnd {
+		k.rates.Add(v.Row, v.Part, start, end, p.count, math.MinInt64, k.flow.Size)
+		return k.merge(p.window)
 	}
-	passed := scan.Passes(start, end)
-	for next := k.table.Next(); next <= passed && k.run.scan.Passed(next); next = k.table.Next() {
+	passed := scan.PassedAfter(start, end)
+	for next := k.table.Next(); next <= passed && k.run.scan.AllPassed(next); next = k.table.Next() {
 		if err := k.complete(next); err != nil {
 			return err
 		}
 	}
-	at := merge.WindowOf(start, end, k.Size)
-	if k.run.scan.Late(v.Input, at.End) {
-		return k.takeLate(v, at, m)
+	at := merge.WindowOf(start, end, k.flow.Size)
+	if k.run.scan.HasPassed(v.Input, at.End) {
+		return k.takeLate(v, at, p)
 	}
 	// Windows that the input had passed get nothing of the interval.
-	k.rates.Add(v.Row, v.Part, start, end, m.count, k.run.scan.Before(), k.Size)
-	return k.merge(m.window)
+	k.rates.Add(v.Row, v.Part, start, end, p.count, k.run.scan.PassedBefore(), k.flow.Size)
+	return k.merge(p.window)
 }
 
 // takeLate takes an interval whose input has passed its window, whether other inputs have or not.
 // The other intervals that the batch has of the window are late, too, so each is decoded by itself.
-func (k *windowsState) takeLate(v scan.Visit, at merge.Span, m *made) error {
-	if m.window != nil && !m.window.alone {
-		k.holdAhead(m.window, 0)
-		m.window.release()
+func (k *windowsState) takeLate(v scan.Visit, at merge.Span, p *partial) error {
+	if p.window != nil && !p.window.work.single {
+		k.holdAhead(p.window, 0)
+		p.window.release()
 	}
 	if k.late == nil {
-		k.late = scan.NewDecoder(k.run.scan.Expected, scan.NewPayloads(k.run.scan.Memory))
+		k.late = scan.NewDecoder(k.run.scan.Correction.Expected, scan.NewPayloadLimits(k.run.scan.Memory))
 	}
-	// The input already passed this window, so it ran through all of it. The window was handed out
-	// with its other intervals.
+	// The input has passed this window, so it ran through all of it. The window was handed out with
+	// its other intervals.
 	one := &Window{
 		Window: at,
 		Late:   true,
-		alone:  true,
 		Rate:   merge.Recorded{Millis: at.End - at.Start},
+		work:   windowWork{single: true},
 	}
-	one.Row = v.Row
-	one.Tag = v.Tag
-	one.Input = v.Input
-	one.Name = v.Name
-	took, err := k.late.Visit(v.Interval, v.Place).Decode(scan.Want{}, &one.Sum)
-	if err != nil {
+	one.setSource(v)
+	if err := k.late.Open(v.Interval); err != nil {
 		return err
 	}
-	one.Kinds.Add(took.Double, v.Place)
+	if err := k.late.AddTo(&one.Sum); err != nil {
+		return err
+	}
+	one.note(v, k.late, nil)
 	return k.emit(one)
 }
 
@@ -249,7 +257,7 @@ func (k *windowsState) merge(added *Window) (err error) {
 	if added == nil {
 		return nil
 	}
-	if !added.alone {
+	if !added.work.single {
 		k.holdAhead(added, 0)
 	}
 	before := 0
@@ -257,7 +265,7 @@ func (k *windowsState) merge(added *Window) (err error) {
 	switch {
 	case window != nil:
 		before = window.Sum.Size()
-	case added.alone:
+	case added.work.single:
 		window = windowPool.Get().(*Window)
 		window.Input = added.Input
 		window.Name = added.Name
@@ -267,14 +275,14 @@ func (k *windowsState) merge(added *Window) (err error) {
 		window = added
 	}
 	if before == 0 && k.crowded() {
-		window.Compact() // what does not add up is found later
+		window.Sum.Compact() // what does not add up is found later
 	}
 	if before == 0 {
 		window.Row, window.Tag = bytes.Clone(added.Row), bytes.Clone(added.Tag)
 		k.table.At(window.Row, window.Window.Start, window.Window.Start, func(merge.Span) *Window { return window })
 	}
 	if window != added {
-		if added.highest > window.highest || k.Sources && added.highest == window.highest && added.Input < window.Input {
+		if added.work.highest > window.work.highest || k.flow.Sources && added.work.highest == window.work.highest && added.Input < window.Input {
 			window.Input = added.Input
 			window.Name = added.Name
 			window.Tag = bytes.Clone(added.Tag)
@@ -285,19 +293,19 @@ func (k *windowsState) merge(added *Window) (err error) {
 	if before == 0 {
 		k.bytes += windowBytes
 	}
-	window.round = k.round
+	window.work.round = k.round
 	more := window.Sum.Size() - before
 	k.bytes += more
 	k.loose += more
-	if k.AtEnd && k.loose > k.packAt+k.mostLoose()/2 {
+	if k.flow.AtEnd && k.loose > k.packAt+k.mostLoose()/2 {
 		k.pack()
 	}
-	return cmp.Or(err, k.charge.Set(k.Account, k.table.Len(), k.bytes))
+	return cmp.Or(err, k.charge.Set(k.flow.Account, k.table.Len(), k.bytes))
 }
 
 // crowded reports whether new windows are to be packed from their start.
 func (k *windowsState) crowded() bool {
-	if k.AtEnd {
+	if k.flow.AtEnd {
 		return k.packAt > k.mostLoose()
 	}
 	return k.loose > k.mostLoose()
@@ -314,11 +322,11 @@ func (k *windowsState) pack() {
 	k.loose = 0
 	for window := range k.table.Open() {
 		before := window.Sum.Size()
-		if window.round == k.round {
+		if window.work.round == k.round {
 			k.loose += before
 			continue
 		}
-		window.Compact() // what does not add up is found later
+		window.Sum.Compact() // what does not add up is found later
 		k.bytes += window.Sum.Size() - before
 	}
 	k.packAt = k.loose
@@ -340,7 +348,7 @@ func (k *windowsState) complete(time int64) error {
 
 // emit hands out a window.
 func (k *windowsState) emit(window *Window) (err error) {
-	window.Counts, err = window.Histogram(&k.counts)
+	window.Counts, err = window.Sum.Histogram(&k.counts)
 	if err := cmp.Or(window.fail(err), window.Err()); err != nil {
 		return err
 	}
@@ -348,19 +356,19 @@ func (k *windowsState) emit(window *Window) (err error) {
 		window.Rate = k.rates.Take(window.Row, window.Window)
 	}
 	window.Visit = k.run.latest
-	if k.Figures != nil {
-		window.Stats = output.FiguresOf(window.Counts, k.Figures, window.Stats)
+	if k.flow.Figures != nil {
+		window.Stats = output.FiguresOf(window.Counts, k.flow.Figures, window.Stats)
 	}
 	window.Stats.Moved = window.Rate.Moved
-	if k.Digits > 0 {
-		if err := window.Coarse.AddCoarse(window.Start, window.End, window.Counts, k.Digits); err != nil {
+	if k.flow.Digits > 0 {
+		if err := window.Coarse.AddCoarse(window.Sum.Start, window.Sum.End, window.Counts, k.flow.Digits); err != nil {
 			return err
 		}
 	}
-	return k.Emit(window)
+	return k.flow.Emit(window)
 }
 
 func (k *windowsState) close() error {
-	k.Account.Add(0, -int(k.ahead.Swap(0))) // workers have no more work
+	k.flow.Account.Add(0, -int(k.ahead.Swap(0))) // workers have no more work
 	return k.complete(math.MaxInt64)
 }

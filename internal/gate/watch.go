@@ -22,7 +22,7 @@ type Watch struct {
 	// AllTags is set if the only row is the sum of all tags.
 	AllTags bool
 	// Late is called for each interval that came after its window was complete.
-	Late func(at scan.Place, why error)
+	Late func(v scan.Visit, why error)
 
 	limits   []Limit
 	size     int64 // length of windows for limits without own windows, 0 for single intervals
@@ -159,7 +159,7 @@ func (w *Watch) Flows() []flow.Flow {
 // takeWindow checks a complete window of a row, or reports an interval that came too late.
 func (w *Watch) takeWindow(r *flow.Window) error {
 	if r.Late {
-		w.Late(r.Visit.Place, r.TooLate())
+		w.Late(r.Visit, r.TooLate())
 		return nil
 	}
 	return w.Check(r.Window.End-r.Window.Start, &output.Summary{

@@ -78,7 +78,7 @@ func watch(t *testing.T, s *loggen.Scenario, list string, size int64) ([]Limit, 
 func (w *Watch) run(t *testing.T, s *loggen.Scenario, memory *ledger.Ledger) error {
 	t.Helper()
 	w.Scale = func([]byte) (hdrlog.Scale, error) { return hdrlog.Scale{Ratio: 1, In: hdrlog.Nanosecond}, nil }
-	w.Late = func(at scan.Place, why error) { t.Error(at, why) }
+	w.Late = func(v scan.Visit, why error) { t.Error(v.Place, why) }
 	run := &scan.Scan{
 		Workers: 2,
 		ByTime:  true,

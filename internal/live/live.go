@@ -198,8 +198,8 @@ func New(o Options, fan *Fan) *Merger {
 		events:     events{wake: make(chan struct{}, 1), done: make(chan struct{})},
 	}
 	m.snapshot.Store(new(snapshot))
-	payloads := scan.NewPayloads(o.Memory)
-	m.decoders.New = func() any { return scan.NewDecoder(0, payloads) }
+	limits := scan.NewPayloadLimits(o.Memory)
+	m.decoders.New = func() any { return scan.NewDecoder(0, limits) }
 	m.delivery.openAccount = o.Memory.Open("open windows", "make them shorter, or choose tags with -incT")
 	return m
 }

@@ -199,8 +199,13 @@ func (m *Merger) newInterval(in *input, r *hdrlog.Record, mark *follow.Mark) (*i
 	i.sum = sums.Get().(*merge.Sum)
 	d := m.decoders.Get().(*scan.Decoder)
 	defer m.decoders.Put(d)
-	decoded, err := d.Visit(x, scan.Place{}).Decode(scan.Want{Max: crosses, Text: true}, i.sum)
-	i.highest, i.count = decoded.Max, decoded.Count
+	err := d.Open(x)
+	if err == nil {
+		err = d.AddText(i.sum)
+	}
+	if err == nil && (crosses || d.Double()) { // kinds need the highest of doubles
+		i.highest, i.count, err = d.MaxAndCount()
+	}
 	var fatal scan.Fatal
 	if errors.As(err, &fatal) {
 		return nil, fmt.Errorf("%s:%d: %w", in.source.Name(), i.line, fatal.Err)

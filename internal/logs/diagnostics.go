@@ -66,10 +66,11 @@ type rows struct {
 type tally struct {
 	skipped int            // malformed lines
 	badRows map[string]int // malformed rows of phases, by file
-	left    int            // intervals that were read but not shown
-	leftOut string         // the text of the last one of these
-	late    int            // measurements that came too late
-	unread  int            // logs that could not be read
+	// leftOut are the intervals that were read but not shown, and lastLeftOut is the last one.
+	leftOut     int
+	lastLeftOut scan.Place
+	late        int // measurements that came too late
+	unread      int // logs that could not be read
 }
 
 // others are the inputs that are no logs.
@@ -252,21 +253,20 @@ func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
 	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))
 }
 
-// LeaveOut prints why an interval that was read cannot be shown, once if that is so in several
-// phases.
-func (d *Diagnostics) LeaveOut(name string, line int, err error) {
-	text := fmt.Sprintf("%s:%d: %v", name, line, err)
+// LeaveOut prints why an interval that was read cannot be shown, and counts the interval: once if it
+// is in several phases.
+func (d *Diagnostics) LeaveOut(v scan.Visit, err error) {
 	d.mu.Lock()
-	again := text == d.count.leftOut
-	d.count.leftOut = text
+	known := v.Again && v.Place == d.count.lastLeftOut
+	d.count.lastLeftOut = v.Place
 	d.mu.Unlock()
-	if !again {
-		d.add(&d.count.left, 1, text)
+	if !known {
+		d.add(&d.count.leftOut, 1, fmt.Sprintf("%v: %v", v.Place, err))
 	}
 }
 
 // LeftOut counts intervals that were read but not shown, and prints nothing now.
-func (d *Diagnostics) LeftOut(intervals int) { d.add(&d.count.left, intervals, "") }
+func (d *Diagnostics) LeftOut(intervals int) { d.add(&d.count.leftOut, intervals, "") }
 
 // fails takes the number of requests of measurements that failed.
 func (d *Diagnostics) fails(f Failed) {
@@ -321,7 +321,7 @@ func (d *Diagnostics) AddsUp(option string, tags []string) bool {
 func (d *Diagnostics) TooLate() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.count.late + d.count.left
+	return d.count.late + d.count.leftOut
 }
 
 // Skipped returns the number of malformed lines.
@@ -373,7 +373,7 @@ func (d *Diagnostics) Close() error {
 		{len(d.cut), "could not read the rest of", "log", ""},
 		{d.count.skipped - len(d.cut), "skipped", "malformed line", ""},
 		{d.count.late, "left out", "row", " that came too late"},
-		{d.count.left, "left out", "interval", ""},
+		{d.count.leftOut, "left out", "interval", ""},
 		{d.count.unread, "could not read", "log", ""},
 	} {
 		if c.n > 0 {
@@ -383,7 +383,7 @@ func (d *Diagnostics) Close() error {
 	for _, file := range slices.Sorted(maps.Keys(d.count.badRows)) {
 		d.std.Say("skipped %s of %s, which the phases lack", message.Number(d.count.badRows[file], "row"), file)
 	}
-	if d.count.skipped+len(d.count.badRows)+d.count.late+d.count.left+d.count.unread+len(d.others.said) > 0 {
+	if d.count.skipped+len(d.count.badRows)+d.count.late+d.count.leftOut+d.count.unread+len(d.others.said) > 0 {
 		return message.Status(message.Skipped)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/scan"
 )
 
 // TestFollowMessages: a command that runs for long says when, and does not become silent.
@@ -61,7 +62,7 @@ func TestDiagnostics(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		d.LeaveOut("c", 7, errors.New("late"))
+		d.LeaveOut(scan.Visit{Place: scan.Place{Name: "c", Line: 7}}, errors.New("late"))
 		err := d.Close()
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		want := []string{"test: 6 more messages like these", "test: skipped 1005 malformed lines", "test: left out 1 interval"}

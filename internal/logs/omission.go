@@ -40,9 +40,8 @@ const headerSize = 64 << 10
 
 // set lets a scan correct its intervals. UnitOf is that of [Options].
 func (o *Omission) set(s *scan.Scan, unitOf func(log string) (hdrlog.Unit, bool)) error {
-	s.Expected = o.Expected
-	s.Meant = o.Unit != 0
-	if o.Expected == 0 || !s.Meant {
+	s.Correction = scan.Correction{Expected: o.Expected, UnitGiven: o.Unit != 0}
+	if o.Expected == 0 || o.Unit == 0 {
 		return nil
 	}
 	all := unit.Finder{Given: unitOf}
@@ -66,7 +65,7 @@ func (o *Omission) set(s *scan.Scan, unitOf func(log string) (hdrlog.Unit, bool)
 		}
 	}
 	if len(s.Inputs) > 0 {
-		s.Expected = o.Expected * first.Per(o.Unit)
+		s.Correction.Expected = o.Expected * first.Per(o.Unit)
 	}
 	return nil
 }

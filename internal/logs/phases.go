@@ -336,10 +336,11 @@ func (r *phaseReader) readLog(path, above string) error {
 	}
 	r.diagnostics.lookAt(s.Inputs, s.Memory, only.UnitOf)
 	finder := unit.Finder{Given: only.UnitOf}
-	s.Comment = func(_ int, text []byte) error { finder.Comment(path, text); return nil }
-	decode := func(_ int, v scan.Visit, highest *float64) error {
-		took, err := v.Decode(scan.Want{Max: true})
-		*highest = took.Max
+	s.Hooks.Comment = func(_ int, text []byte) error { finder.Comment(path, text); return nil }
+	decode := func(d *scan.Decoder, v scan.Visit, highest *float64) (err error) {
+		if err = d.Open(v.Interval); err == nil {
+			*highest, _, err = d.MaxAndCount()
+		}
 		return err
 	}
 	name := fileName(path)

@@ -124,7 +124,7 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Rows:      diagnostics.rows.Rows,
 		Workers:   cmp.Or(o.Run.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
-		Others:    diagnostics.onlyOthers,
+		NoLogs:    diagnostics.onlyOthers,
 	}
 	diagnostics.lookAt(inputs, s.Memory, o.Inputs.UnitOf)
 	if err := o.Omission.set(s, o.Inputs.UnitOf); err != nil {
@@ -145,7 +145,7 @@ func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.
 	if other.Selection.Range, err = o.Times.span(); err != nil { // each has its own start
 		return nil, err
 	}
-	other.Seen = 0
+	other.Seen = scan.Seen{}
 	diagnostics.lookAt(other.Inputs, other.Memory, o.Inputs.UnitOf)
 	if err := o.Omission.set(&other, o.Inputs.UnitOf); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (toldError) Unwrap() error { return message.Status(message.Failed) }
 // there is only one and it has none.
 func NothingLeft(s *scan.Scan) error {
 	err := Nothing(s)
-	if s.Seen == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name != "-" {
+	if s.Seen.Intervals == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name != "-" {
 		return fmt.Errorf("%s: %w", s.Inputs[0].Name, err)
 	}
 	return err
@@ -181,20 +181,20 @@ func NothingLeft(s *scan.Scan) error {
 // Nothing is NothingLeft for a message that names the inputs.
 func Nothing(s *scan.Scan) error {
 	err := nothing(s)
-	if s.Others != nil && s.Others() {
+	if s.NoLogs != nil && s.NoLogs() {
 		return toldError{err}
 	}
 	return err
 }
 
 func nothing(s *scan.Scan) error {
-	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen)
+	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen.Intervals)
 	switch {
-	case s.Seen == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name == "-":
+	case s.Seen.Intervals == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name == "-":
 		return errors.New("no intervals in standard input")
-	case s.Seen == 0:
+	case s.Seen.Intervals == 0:
 		return errors.New("no intervals in the input")
-	case s.Later:
+	case s.Seen.NeverInRange:
 		return message.Usagef("%w", s.Selection.Range.ErrLater())
 	case s.Selection.Range.All() && s.Selection.Tags.All():
 		return fmt.Errorf("%s could be read", all)
@@ -211,8 +211,8 @@ func nothing(s *scan.Scan) error {
 func ranFor(s *scan.Scan) string {
 	const layout = "2006-01-02T15:04:05.999Z07:00"
 	at := func(millis int64) string { return time.UnixMilli(millis).UTC().Format(layout) }
-	length := time.Duration(s.Latest-s.Earliest) * time.Millisecond
-	return fmt.Sprintf("they are from %s to %s (%v)", at(s.Earliest), at(s.Latest), length)
+	length := time.Duration(s.Seen.Latest-s.Seen.Earliest) * time.Millisecond
+	return fmt.Sprintf("they are from %s to %s (%v)", at(s.Seen.Earliest), at(s.Seen.Latest), length)
 }
 
 // most is how much text of logs [Options.TagPatterns] reads in all, in bytes: somebody waits.

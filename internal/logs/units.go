@@ -71,10 +71,10 @@ func (u *Units) Watch(s *scan.Scan) *Logs {
 	for _, of := range u.Options.Of {
 		gives := func(input scan.Input) bool { return of.Names(input.Name) }
 		u.named[of.Name] = u.named[of.Name] || slices.ContainsFunc(s.Inputs, gives) ||
-			s.Phases != nil && slices.ContainsFunc(s.Phases.Files, of.Names)
+			s.Rows.Phases != nil && slices.ContainsFunc(s.Rows.Phases.Files, of.Names)
 	}
-	s.Comment = func(input int, text []byte) error { return l.Comment(s.Inputs[input].Name, text) }
-	s.Kept = func(input int, row []byte) { l.Kept(s.Inputs[input].Name, row) }
+	s.Hooks.Comment = func(input int, text []byte) error { return l.Comment(s.Inputs[input].Name, text) }
+	s.Hooks.Selected = func(input int, row []byte) { l.Kept(s.Inputs[input].Name, row) }
 	return l
 }
 

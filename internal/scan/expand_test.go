@@ -43,9 +43,9 @@ func TestExpand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shared := NewPayloads(nil)
+		limits := NewPayloadLimits(nil)
 		for n := range 2 * freeCounts / 30_000 {
-			if err = shared.expand(text, p); err != nil {
+			if err = limits.check(text, p); err != nil {
 				if !errors.As(err, new(Fatal)) || int64(n)*30_000 < freeCounts-30_000 {
 					t.Errorf("%s: payload %d: %v", test.name, n, err)
 				}
@@ -89,14 +89,14 @@ func TestExpandZeros(t *testing.T) {
 	if p.CountsSize() < 200*len(text) {
 		t.Fatalf("%d bytes of counts in %d bytes", p.CountsSize(), len(text))
 	}
-	shared := NewPayloads(nil)
+	limits := NewPayloadLimits(nil)
 	for n := range 3600 {
-		if err := shared.expand(text, p); err != nil {
+		if err := limits.check(text, p); err != nil {
 			t.Fatalf("payload %d: %v", n, err)
 		}
 	}
 	for range 3600 {
-		err = cmp.Or(err, shared.expand(text, p))
+		err = cmp.Or(err, limits.check(text, p))
 	}
 	if !errors.As(err, new(Fatal)) {
 		t.Errorf("two hours: %v", err)

@@ -22,20 +22,20 @@ func lanesOf(inputs []Input) (lanes [][]int) {
 type timed[R any] struct {
 	*cursor[R]
 	start  int64
-	before int64 // see [Scan.Before]
+	before int64 // see [Scan.PassedBefore]
 }
 
 func (t *timed[R]) Next() (bool, error) {
 	ok, err := t.cursor.Next()
-	passed := &t.scan.passed[t.inputs[0]]
+	passed := &t.scan.passed.until[t.inputs[0]]
 	if ok {
 		if t.start == math.MinInt64 {
-			t.scan.Start = min(t.scan.Start, t.Visit.LogStart)
+			t.scan.Seen.Start = min(t.scan.Seen.Start, t.Visit.LogStart)
 		}
 		start, end := t.Visit.Span()
 		t.start = max(t.start, start)
 		t.before = *passed
-		*passed = max(*passed, Passes(start, end))
+		*passed = max(*passed, PassedAfter(start, end))
 	} else {
 		*passed = math.MaxInt64
 	}
@@ -50,8 +50,8 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 	most := max(aheadBatch, largestBatch/max(len(lanes), 1))
 	cursors, stop := start(s, lanes, most, decode)
 	defer stop()
-	s.Start = math.Inf(1)
-	s.passing = passing{passed: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}
+	s.Seen.Start = math.Inf(1)
+	s.passed = passed{until: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}
 	var queues []*timed[R]
 	for _, c := range cursors {
 		queues = append(queues, &timed[R]{c, math.MinInt64, math.MinInt64})
@@ -63,7 +63,7 @@ func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) er
 		return cmp.Or(cmp.Compare(a.Visit.Name, b.Visit.Name), cmp.Compare(a.Visit.Input, b.Visit.Input)) < 0
 	}
 	return heap.InOrder(queues, before, func(t *timed[R]) error {
-		s.before = t.before
+		s.passed.before = t.before
 		return consume(t.Visit, t.Result)
 	})
 }
@@ -107,7 +107,7 @@ func (a *ahead[R]) Next() (bool, error) {
 func RunAhead[R any](
 	s *Scan,
 	held []int,
-	decode func(worker int, v Visit, result *R) error,
+	decode func(d *Decoder, v Visit, result *R) error,
 	before func(a, b R) bool,
 	consume func(result *R) error,
 ) error {

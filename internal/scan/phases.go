@@ -161,9 +161,12 @@ type part struct {
 	number int
 }
 
-// name returns the name of the phase.
-func (p part) name() string {
-	if p.number%2 == 0 {
+// nameOr returns the name of the phase of the part, or the name of the input if there are no phases.
+func (p part) nameOr(input string) string {
+	switch {
+	case p.of == nil:
+		return input
+	case p.number%2 == 0:
 		return Outside
 	}
 	return p.of.spans[p.number/2].Name
@@ -186,27 +189,16 @@ func (t *timetable) parts(to []part, start, end int64) []part {
 	return to
 }
 
-// An inPhase is a record of a batch whose interval is in a phase.
-type inPhase struct {
-	part
-	// again says that the record is a copy of the one before it, whose interval is in several.
-	again bool
-	err   error
-}
-
 // errClock is the error of a log without times of a clock.
 var errClock = errors.New("-phases has times of a clock, and those of the log count from its start: " +
 	"give lengths of time since the start, such as 90s")
 
-// spread finds out in which phases the intervals of a batch are. An interval in several gets a
-// record for each.
+// spread finds the phases of the intervals of a batch. An interval in several phases gets a record
+// and an outcome for each of them.
 func (b *batch[R]) spread(s *Scan) {
-	b.in = b.in[:0]
-	if s.Phases == nil {
-		return
-	}
 	b.read = append(b.read[:0], b.Records...)
 	b.Records = b.Records[:0]
+	b.outcomes = b.outcomes[:0]
 	t := new(timetable)
 	logStart := math.NaN()
 	var err error
@@ -214,7 +206,7 @@ func (b *batch[R]) spread(s *Scan) {
 	for _, r := range b.read {
 		if r.Kind != hdrlog.IntervalRecord {
 			b.Records = append(b.Records, r)
-			b.in = append(b.in, inPhase{})
+			b.addOutcome()
 			continue
 		}
 		begin := r.Interval.LogStart
@@ -223,7 +215,7 @@ func (b *batch[R]) spread(s *Scan) {
 		}
 		if begin != logStart && err == nil {
 			logStart = begin
-			if t, err = s.Phases.table(begin); err != nil {
+			if t, err = s.Rows.Phases.table(begin); err != nil {
 				err = Fatal{err}
 				t = new(timetable)
 			}
@@ -231,25 +223,28 @@ func (b *batch[R]) spread(s *Scan) {
 		start, end := Visit{Interval: &r.Interval}.Span()
 		parts = t.parts(parts[:0], start, end)
 		for n, part := range parts {
-			in := inPhase{part: part, again: n > 0, err: err}
-			if s.Phases.dated && !people.Dated(start) {
-				in.err = Fatal{errClock}
-			}
 			b.Records = append(b.Records, r)
-			b.in = append(b.in, in)
+			o := b.addOutcome()
+			o.part = part
+			o.visit.Part = b.input + len(s.Inputs)*part.number
+			o.visit.Again = n > 0
+			o.err = err
+			if s.Rows.Phases.dated && !people.Dated(start) {
+				o.err = Fatal{errClock}
+			}
 		}
 	}
 }
 
-// take records that an interval of the selection lies in the part. One goroutine calls it.
-func (p *inPhase) take(v Visit) {
+// add notes that a visited interval of the selection lies in the part. One goroutine calls it.
+func (p part) add(v Visit) {
 	t := p.of
 	start, end := v.Span()
 	if t.ran == (merge.Span{}) {
 		t.ran = merge.Span{Start: start, End: end}
 	}
 	t.ran = merge.Span{Start: min(t.ran.Start, start), End: max(t.ran.End, end)}
-	t.twice = t.twice || p.again
+	t.twice = t.twice || v.Again
 	if p.number%2 == 1 {
 		t.taken[p.number/2] = true
 	}

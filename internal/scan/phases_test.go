@@ -100,7 +100,7 @@ func TestPhasesParts(t *testing.T) {
 				want = []string{Outside}
 			}
 			for _, part := range table.parts(nil, start, end) {
-				got = append(got, part.name())
+				got = append(got, part.nameOr(""))
 			}
 			slices.Sort(want)
 			slices.Sort(got)

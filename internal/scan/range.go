@@ -158,9 +158,9 @@ func (r Range) ErrLater() error {
 	return fmt.Errorf("-s %s is later than -e %s", r.From.text, r.To.text)
 }
 
-// later reports whether two times of day are a range that ends before it begins in a log with this
-// start. In another log, the second one can be on the next day.
-func (r Range) later(logStart float64) bool {
+// neverIn reports whether both bounds are times of day and the range ends before it begins in a log
+// with this start. In another log, the second bound can be on the next day.
+func (r Range) neverIn(logStart float64) bool {
 	if r.From == nil || r.To == nil || r.From.Origin != Midnight || r.To.Origin != Midnight {
 		return false
 	}

@@ -31,27 +31,27 @@ const (
 	longBatch = 2 << 20
 )
 
-// batch is a piece of an input and what came of it.
+// A batch is a piece of an input, with what a worker made of each record.
 type batch[R any] struct {
 	hdrlog.Batch
 	input    int
-	outcomes []outcome[R] // by record
-	in       []inPhase    // by record, if there are phases
-	read     []hdrlog.Record
+	outcomes []outcome[R]    // by record
+	read     []hdrlog.Record // memory of spread
 	values   corrections
 }
 
-// outcome is what came of a record.
+// An outcome is what a worker made of a record. It is empty unless the record is an interval.
 type outcome[R any] struct {
-	kept   bool
-	ran    bool // it is in the range, whatever its tag is
-	row    []byte
-	result R
-	err    error
+	visit    Visit
+	part     part // if there are phases
+	selected bool
+	inRange  bool // whatever its tag is
+	result   R
+	err      error
 }
 
 // work decodes an interval.
-type work[R any] func(worker int, v Visit, result *R) error
+type work[R any] func(d *Decoder, v Visit, result *R) error
 
 // start reads lanes, each a list of inputs, at the same time, and has intervals decoded: see [Run].
 // It returns a cursor for each lane. Call stop when done; it waits for the workers, and for the
@@ -61,12 +61,13 @@ func start[R any](s *Scan, lanes [][]int, most int, decode work[R]) (cursors []*
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), most)
-	payloads := NewPayloads(s.Memory)
+	limits := NewPayloadLimits(s.Memory)
 	pool := workers.Start(s.Workers, func(worker int, jobs func(yield func(*batch[R]) bool)) {
-		d := NewDecoder(s.Expected, payloads)
-		defer d.charge.Set(payloads.account, 0, 0)
+		d := NewDecoder(s.Correction.Expected, limits)
+		d.Worker = worker
+		defer d.charge.Set(limits.account, 0, 0)
 		for b := range jobs {
-			b.decode(s, d, worker, decode)
+			b.decode(s, d, decode)
 		}
 	})
 	for _, inputs := range lanes {
@@ -99,47 +100,43 @@ func readInput[R any](s *Scan, l *workers.Lane[batch[R]], input, size int) error
 		b := &item.Value
 		b.input = input
 		b.Records = b.Records[:0]
-		if !log.ReadBatch(&b.Batch) {
+		if !log.Reader.ReadBatch(&b.Batch) {
 			l.Free(item)
-			return log.Err()
+			return log.Reader.Err()
 		}
 		long := b.Size() > longBatch
-		if !l.Put(item) || long && !l.Settle(func(b *batch[R]) { b.Batch = hdrlog.Batch{} }) {
+		if !l.Put(item) || long && !l.Settle(func(b *batch[R]) { *b = batch[R]{} }) {
 			return workers.ErrStopped
 		}
 	}
 }
 
-// decode decodes the intervals of a batch that the scan keeps.
-func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
-	b.spread(s)
-	if missing := len(b.Records) - len(b.outcomes); missing > 0 {
-		b.outcomes = append(b.outcomes, make([]outcome[R], missing)...)
+// decode decodes the intervals of a batch that the scan selects.
+func (b *batch[R]) decode(s *Scan, d *Decoder, work work[R]) {
+	if s.Rows.Phases != nil {
+		b.spread(s)
+	} else {
+		b.outcomes = slices.Grow(b.outcomes[:0], len(b.Records))
+		for range b.Records {
+			b.addOutcome().visit.Part = b.input
+		}
 	}
 	d.values = corrections{}
-	first := true
+	d.NewBatch = true
 	for n := range b.Records {
 		r, o := &b.Records[n], &b.outcomes[n]
-		o.err = nil
-		o.kept = false
-		o.ran = false
 		if r.Kind != hdrlog.IntervalRecord {
 			continue
 		}
-		o.kept, o.ran = s.choose(b.input, &r.Interval)
-		o.err = d.checkWhole(r)
-		if len(b.in) > 0 && o.err == nil {
-			o.err = b.in[n].err
-		}
-		if o.kept && o.err == nil {
-			v := d.Visit(&r.Interval, b.place(s, n))
-			v.Part = b.part(s, n)
-			v.Again = b.again(n)
-			v.Row = s.By.Row(b.source(v.Name, n), v.Tag)
-			v.First = first
-			first = false
-			o.row = v.Row
-			o.err = work(worker, v, &o.result)
+		o.selected, o.inRange = s.choose(b.input, &r.Interval)
+		o.err = cmp.Or(d.checkWhole(r), o.err)
+		v := &o.visit
+		v.Interval = &r.Interval
+		v.Place = Place{b.input, r.Line, s.Inputs[b.input].Name}
+		if o.selected && o.err == nil {
+			v.Row = s.Rows.By.Row(o.part.nameOr(v.Name), v.Tag)
+			o.err = work(d, *v, &o.result)
+			d.NewBatch = false
 		}
 		if o.err != nil && errors.As(o.err, new(Fatal)) {
 			break
@@ -148,31 +145,20 @@ func (b *batch[R]) decode(s *Scan, d *Decoder, worker int, work work[R]) {
 	b.values = d.values
 }
 
-// place returns where a record stands.
-func (b *batch[R]) place(s *Scan, n int) Place {
-	return Place{b.input, b.Records[n].Line, s.Inputs[b.input].Name}
-}
-
-// source returns the name of the phase of a record, or of the input if there are no phases.
-func (b *batch[R]) source(input string, n int) string {
-	if len(b.in) == 0 {
-		return input
+// addOutcome adds an empty outcome. It keeps the memory of the result of an earlier batch.
+func (b *batch[R]) addOutcome() *outcome[R] {
+	n := len(b.outcomes)
+	if n < cap(b.outcomes) {
+		b.outcomes = b.outcomes[:n+1]
+		o := &b.outcomes[n]
+		*o = outcome[R]{result: o.result}
+		return o
 	}
-	return b.in[n].name()
+	b.outcomes = append(b.outcomes, outcome[R]{})
+	return &b.outcomes[n]
 }
 
-// part returns what ran in the interval of a record, see [Visit.Part].
-func (b *batch[R]) part(s *Scan, n int) int {
-	if len(b.in) == 0 {
-		return b.input
-	}
-	return b.input + len(s.Inputs)*b.in[n].number
-}
-
-// again reports whether a record is a copy of the one before.
-func (b *batch[R]) again(n int) bool { return len(b.in) > 0 && b.in[n].again }
-
-// A cursor goes through the intervals of a lane that the scan keeps and that could be decoded.
+// A cursor goes through the intervals of a lane that the scan selects and that could be decoded.
 type cursor[R any] struct {
 	// Visit is the interval that the cursor stands at, and Result what was decoded of it. Both are
 	// valid until the cursor moves on.
@@ -185,21 +171,21 @@ type cursor[R any] struct {
 	batch  *workers.Item[batch[R]]
 	next   int // the index in batch of the record to look at next
 	values corrections
-	read   reach
+	read   readUntil
 }
 
-// A reach says how far an input was read: until the end of its last interval in milliseconds since
-// the epoch. Any says that there is one.
-type reach struct {
+// readUntil says until when the intervals of an input were read, for [CutError].
+type readUntil struct {
 	input int
-	any   bool
-	until int64
+	any   bool  // an interval was read
+	end   int64 // of the last interval in time, in milliseconds since the epoch
 }
 
-// A CutError is that of a compressed log that is cut short or damaged. Intervals of it were read
-// until Until in milliseconds since the epoch, none if Any is false.
+// A CutError is the error for a compressed log that is cut short or damaged.
 type CutError struct {
 	error
+	// Any reports that intervals of the log were read, and Until when they end, in milliseconds
+	// since the epoch.
 	Any   bool
 	Until int64
 }
@@ -207,16 +193,17 @@ type CutError struct {
 // Unwrap returns the error of the reader.
 func (e *CutError) Unwrap() error { return e.error }
 
-// reached notes how far the input of an interval was read.
-func (c *cursor[R]) reached(input int, i *hdrlog.Interval) {
+// noteRead notes until when the intervals of an input were read.
+func (c *cursor[R]) noteRead(input int, i *hdrlog.Interval) {
 	end := EndMillis(i)
 	if c.read.input != input || !c.read.any {
-		c.read = reach{input: input, any: true, until: end}
+		c.read = readUntil{input: input, any: true, end: end}
 	}
-	c.read.until = max(c.read.until, end)
+	c.read.end = max(c.read.end, end)
 }
 
-// report reports a line, and how far a log was read that is cut short.
+// report reports a malformed line or a notice. The error for a log that is cut short becomes a
+// [CutError].
 func (c *cursor[R]) report(r *hdrlog.Record, input int) error {
 	err := r.Err.(*hdrlog.SyntaxError)
 	if errors.Is(err, hdrlog.ErrCutShort) {
@@ -224,7 +211,7 @@ func (c *cursor[R]) report(r *hdrlog.Record, input int) error {
 		cut.Err = &CutError{
 			error: err.Err,
 			Any:   c.read.any && c.read.input == input,
-			Until: c.read.until,
+			Until: c.read.end,
 		}
 		err = &cut
 	}
@@ -245,11 +232,11 @@ func (c *cursor[R]) Next() (bool, error) {
 // checkCorrection returns an error if the expected interval looks to be in another unit than the
 // values.
 func (s *Scan) checkCorrection(values corrections) error {
-	if s.Expected == 0 || s.Meant || values.after/mostCorrected <= values.before {
+	if s.Correction.Expected == 0 || s.Correction.UnitGiven || values.after/mostCorrected <= values.before {
 		return nil
 	}
 	return OptionError{fmt.Errorf("-co %v is in units of the log, and makes %d values of %d: give its unit, as in -co 10ms",
-		s.Expected, values.after, values.before)}
+		s.Correction.Expected, values.after, values.before)}
 }
 
 // An OptionError is a mistake in the command line that only the logs show.
@@ -290,84 +277,51 @@ func (c *cursor[R]) step() (bool, error) {
 func (c *cursor[R]) take(n int) (bool, error) {
 	b, s := &c.batch.Value, c.scan
 	r, o := &b.Records[n], &b.outcomes[n]
-	again := b.again(n)
 	switch r.Kind {
 	case hdrlog.Malformed, hdrlog.Notice:
 		return false, c.report(r, b.input)
-	case hdrlog.IntervalRecord:
-		if again {
-			break
-		}
-		s.Seen++
-		c.reached(b.input, &r.Interval)
-		if !s.Selection.Range.All() {
-			s.noteTimes(&r.Interval)
-		}
 	case hdrlog.Comment, hdrlog.BaseTime:
-		if s.Comment != nil {
-			return false, s.Comment(b.input, r.Text)
+		if s.Hooks.Comment != nil {
+			return false, s.Hooks.Comment(b.input, r.Text)
 		}
 		return false, nil
-	default:
-		return false, nil
+	case hdrlog.IntervalRecord:
+		return c.takeInterval(r, o)
 	}
-	if o.err != nil && again && !errors.As(o.err, new(Fatal)) {
-		return false, nil
+	return false, nil
+}
+
+// takeInterval counts an interval and calls the hooks for it. It returns true if the interval is to
+// be used.
+func (c *cursor[R]) takeInterval(r *hdrlog.Record, o *outcome[R]) (bool, error) {
+	s, v := c.scan, &o.visit
+	if !v.Again {
+		s.Seen.Intervals++
+		c.noteRead(c.batch.Value.input, &r.Interval)
+		if !s.Selection.Range.All() {
+			s.Seen.note(&r.Interval, s.Selection.Range)
+		}
+	}
+	if o.err != nil && v.Again && !errors.As(o.err, new(Fatal)) {
+		return false, nil // the first visit reported the error
 	}
 	if o.err != nil {
 		return false, c.fail(r, o.err)
 	}
-	v := Visit{
-		Interval: &r.Interval,
-		Place:    b.place(s, n),
-		Row:      o.row,
-		Part:     b.part(s, n),
-		Again:    again,
+	if o.inRange && s.Hooks.InRange != nil {
+		s.Hooks.InRange(*v)
 	}
-	if o.ran && s.Ran != nil {
-		s.Ran(v)
-	}
-	if !o.kept {
+	if !o.selected {
 		return false, nil
 	}
-	if s.Kept != nil {
-		s.Kept(b.input, o.row)
+	if s.Hooks.Selected != nil {
+		s.Hooks.Selected(v.Input, v.Row)
 	}
-	if len(b.in) > 0 {
-		b.in[n].take(v)
+	if s.Rows.Phases != nil {
+		o.part.add(*v)
 	}
-	c.Visit, c.Result = v, &o.result
+	c.Visit, c.Result = *v, &o.result
 	return true, nil
-}
-
-// noteTimes notes when an interval is, for messages about a range that has none.
-func (s *Scan) noteTimes(i *hdrlog.Interval) {
-	start, end := i.StartMillis(), EndMillis(i)
-	if s.Seen == 1 {
-		s.Earliest, s.Latest = start, end
-	}
-	s.Earliest = min(s.Earliest, start)
-	s.Latest = max(s.Latest, end)
-	if s.Seen == 1 || i.LogStart != s.logStart {
-		later := s.Selection.Range.later(i.LogStart)
-		s.Later = later && (s.Seen == 1 || s.Later)
-		s.logStart = i.LogStart
-	}
-}
-
-// Saw adds the intervals that another scan has seen.
-func (s *Scan) Saw(other *Scan) {
-	if other.Seen == 0 {
-		return
-	}
-	if s.Seen == 0 {
-		s.Earliest, s.Latest = other.Earliest, other.Latest
-		s.Later = other.Later
-	}
-	s.Later = s.Later && other.Later
-	s.Seen += other.Seen
-	s.Earliest = min(s.Earliest, other.Earliest)
-	s.Latest = max(s.Latest, other.Latest)
 }
 
 // fail reports an error of decoding the interval of a record, or returns it if it ends the scan.
@@ -380,14 +334,14 @@ func (c *cursor[R]) fail(r *hdrlog.Record, err error) error {
 	return c.scan.Report(r.Malformed(name, err), true)
 }
 
-// Run calls decode for each interval of the selection, on several goroutines. The first argument is
-// the number of the goroutine, from 0. Decode puts its outcome in result, which holds what an
-// earlier interval left there. Then Run calls consume for one interval after another: in the order
-// of the inputs or, see [Scan.ByTime], of time.
+// Run calls decode for each interval of the selection, on several goroutines, each with a decoder of
+// its own. Decode puts what it decodes in result, which holds what an earlier interval left there.
+// Then Run calls consume for one interval after another: in the order of the inputs or, see
+// [Scan.ByTime], of time.
 //
 // An error of decode is reported as malformed, and the interval is not consumed. A [Fatal] error
 // ends the scan. An [hdrlog.SyntaxError] names the field; otherwise that is the payload.
-func Run[R any](s *Scan, decode func(worker int, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
+func Run[R any](s *Scan, decode func(d *Decoder, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
 	if s.ByTime {
 		return runByTime(s, decode, consume)
 	}

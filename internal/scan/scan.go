@@ -128,10 +128,13 @@ type Selection struct {
 	Range Range
 }
 
-// A Scan says what to read, and whom to report to.
+// A Scan says which intervals of which logs to read, and whom to report to. While it runs, it
+// counts what it has seen.
 type Scan struct {
-	Inputs    []Input
-	Selection Selection
+	Inputs     []Input
+	Selection  Selection
+	Rows       Rows
+	Correction Correction
 	// Workers is the number of goroutines that decode, at least 1.
 	Workers int
 	// ByTime merges the inputs by the starts of their intervals, then by name. The lines of one
@@ -142,115 +145,104 @@ type Scan struct {
 	// Report takes malformed lines, and notices of how a line was read, in the order of the logs.
 	// If it returns an error, the scan ends with that.
 	Report func(err *hdrlog.SyntaxError, malformed bool) error
-	Rows
-	// Others, if set, reports whether messages have said of all inputs that they are no logs.
-	Others func() bool
-	Takers
+	// NoLogs, if set, reports whether messages have said of all inputs that they are no logs.
+	NoLogs func() bool
+	Hooks  Hooks
 	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
 	Progress func(bytes int)
-	Correction
 	// Memory, if set, limits what the work may keep.
 	Memory *ledger.Ledger
 	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed
 	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
 	BatchDone func() error
 
-	seen
-	passing
+	// Seen are the intervals read so far.
+	Seen   Seen
+	passed passed
 }
 
 // Rows say what makes a row.
 type Rows struct {
-	// By makes one of each tag if it is nil.
+	// By makes a row of each tag if it is nil.
 	By *tags.By
-	// Phases, if set, are those of rows. An interval in several is visited for each.
+	// Phases, if set, make rows too. An interval in several phases is visited for each.
 	Phases *Phases
 }
 
-// Takers take what a scan reads besides the intervals that it hands over.
-type Takers struct {
-	// Comment, if set, takes comments, without StartTime, in the order of the logs.
+// Hooks are functions that a scan calls for what it reads besides the intervals that it hands over.
+// Each may be nil.
+type Hooks struct {
+	// Comment takes comments, without StartTime, in the order of the logs.
 	Comment func(input int, text []byte) error
-	// Kept, if set, takes the input and the row of each interval of the selection, after the
-	// comments before it.
-	Kept func(input int, row []byte)
-	// Ran, if set, takes each interval in the range of the selection, whatever its tag is, before
-	// the next one is handed over: its input ran then. Whole payloads of other tags are not
-	// decoded.
-	Ran func(v Visit)
+	// Selected takes the input and the row of each interval of the selection, after the comments
+	// before it.
+	Selected func(input int, row []byte)
+	// InRange takes each interval in the range of the selection, whatever its tag is, before the
+	// next one is handed over: its input ran then. Whole payloads of other tags are not decoded.
+	InRange func(v Visit)
 }
 
-// A Correction says how visits correct what they decode for coordinated omission.
+// A Correction says how decoders correct counts for coordinated omission.
 type Correction struct {
 	// Expected is the interval at which values were to be recorded, in the units of the log. At 0
-	// visits correct nothing.
+	// nothing is corrected.
 	Expected float64
-	// Meant says that the user gave the unit of Expected. Otherwise a scan ends with an error if
-	// the correction makes more than mostCorrected times as many values: a number in another unit
-	// than that of the log does.
-	Meant bool
+	// UnitGiven reports that the user gave the unit of Expected. Otherwise a scan ends with an error
+	// if the correction makes more than mostCorrected times as many values: a number in another
+	// unit than that of the log does.
+	UnitGiven bool
 }
 
-// seen are the intervals read so far.
-type seen struct {
-	// Seen is their number, whether the selection has them or not. If the selection has a range,
-	// they are from Earliest to Latest, in milliseconds since the epoch.
-	Seen             int64
-	Earliest, Latest int64
-	// Start is the first start of all logs, in seconds since the epoch. [Run] sets it before it
-	// hands over the first interval, if ByTime is set.
-	Start float64
-	// Later says that -s is later than -e in each log, as times of day.
-	Later    bool
-	logStart float64 // that was looked at last
-}
-
-// passing says how far inputs are that are merged by time.
-type passing struct {
-	passed []int64 // by input, up to where it has passed: see [Scan.Passed]
-	before int64   // where the input of the interval that was handed over had passed before it
-	slow   int     // an input that had not passed the last time that was asked for
-}
-
-// Runs returns a scan of each run: of the inputs side by side that have the same Run. What it takes
-// of an input goes to s.
+// Runs returns a scan of each run: of neighbouring inputs that have the same Run. The hooks of s
+// get what such a scan reads of an input.
 func (s *Scan) Runs() (all []*Scan) {
 	for from, to := 0, 0; from < len(s.Inputs); from = to {
 		for to = from + 1; to < len(s.Inputs) && s.Inputs[to].Run != "" && s.Inputs[to].Run == s.Inputs[from].Run; {
 			to++
 		}
 		run := *s
-		run.Inputs, run.Seen = s.Inputs[from:to], 0
-		if s.Comment != nil {
-			run.Comment = func(input int, text []byte) error { return s.Comment(from+input, text) }
+		run.Inputs = s.Inputs[from:to]
+		run.Seen = Seen{}
+		hooks := s.Hooks
+		if hooks.Comment != nil {
+			run.Hooks.Comment = func(input int, text []byte) error { return hooks.Comment(from+input, text) }
 		}
-		if s.Kept != nil {
-			run.Kept = func(input int, row []byte) { s.Kept(from+input, row) }
+		if hooks.Selected != nil {
+			run.Hooks.Selected = func(input int, row []byte) { hooks.Selected(from+input, row) }
 		}
 		all = append(all, &run)
 	}
 	return all
 }
 
-// Late reports whether an input has passed a time: it had an interval that starts at least its own
-// length after that. So lines may be out of order by as much. What an interval has to do with a
-// window of time depends on its own input alone.
-func (s *passing) Late(input int, time int64) bool { return s.passed[input] >= time }
+// HasPassed reports whether an input has passed a time: it had an interval that starts at least its
+// own length after that time. So lines may be out of order by as much. Whether an interval is late
+// for a window of time depends on its own input alone.
+func (s *Scan) HasPassed(input int, time int64) bool { return s.passed.until[input] >= time }
 
-// Before returns up to which time the input of the interval that is handed over had passed before
-// it, see [Scan.Late].
-func (s *passing) Before() int64 { return s.before }
+// PassedBefore returns the time that the input of the interval that is handed over had passed
+// before it, see [Scan.HasPassed].
+func (s *Scan) PassedBefore() int64 { return s.passed.before }
 
-// Passed reports whether all inputs have passed a time, see [Scan.Late]: the interval that comes
-// next counts, too. It is for [Scan.ByTime].
-func (s *passing) Passed(time int64) bool {
-	for range s.passed {
-		if s.passed[s.slow] < time {
+// AllPassed reports whether all inputs have passed a time, see [Scan.HasPassed]. It counts the next
+// interval of each input, too. It is for [Scan.ByTime].
+func (s *Scan) AllPassed(time int64) bool {
+	p := &s.passed
+	for range p.until {
+		if p.until[p.slow] < time {
 			return false
 		}
-		s.slow = (s.slow + 1) % len(s.passed)
+		p.slow = (p.slow + 1) % len(p.until)
 	}
 	return true
+}
+
+// passed says which times inputs have passed that are merged by time, in milliseconds since the
+// epoch.
+type passed struct {
+	until  []int64 // by input
+	before int64   // see [Scan.PassedBefore]
+	slow   int     // the input that [Scan.AllPassed] looks at first: it may be the slowest one
 }
 
 // A Place is where an interval stands. The zero value is no place: lines count from 1.
@@ -310,7 +302,7 @@ func (s *Scan) Open(input, batchSize int) (*Log, error) {
 		file.Close()
 		return nil, fmt.Errorf("%s: %w", in.Name, err)
 	}
-	return &Log{in.NewReader(src, batchSize), file, free}, nil
+	return &Log{Reader: in.NewReader(src, batchSize), file: file, free: free}, nil
 }
 
 // Count returns a reader of file that reports to Progress.
@@ -323,9 +315,9 @@ func (s *Scan) Count(file io.Reader) io.Reader {
 
 // A Log is an input that is open.
 type Log struct {
-	*hdrlog.Reader
-	file io.Closer
-	free func() // gives its memory back
+	Reader *hdrlog.Reader
+	file   io.Closer
+	free   func() // gives its memory back
 }
 
 // Close closes the file.

@@ -46,9 +46,11 @@ func run(t *testing.T, s *Scan) (got []string, err error) {
 			return nil
 		}
 	}
-	err = Run(s, func(_ int, v Visit, count *int64) error {
-		took, err := v.Decode(Want{Counts: true})
-		h := took.Counts
+	err = Run(s, func(d *Decoder, v Visit, count *int64) error {
+		if err := d.Open(v.Interval); err != nil {
+			return err
+		}
+		h, err := d.Counts()
 		if err == nil {
 			*count = h.TotalCount()
 		}
@@ -85,8 +87,8 @@ func TestOrder(t *testing.T) {
 				if err != nil || strings.Join(got, " ") != test.want {
 					t.Errorf("%v: %s, want %s", err, strings.Join(got, " "), test.want)
 				}
-				if s.Seen != 8 {
-					t.Errorf("%d intervals seen", s.Seen)
+				if s.Seen.Intervals != 8 {
+					t.Errorf("%d intervals seen", s.Seen.Intervals)
 				}
 			})
 		}
@@ -119,8 +121,8 @@ func TestSelection(t *testing.T) {
 			}
 			s := &Scan{Inputs: []Input{input}, Workers: 2, Selection: Selection{Tags: filter}}
 			got, err := run(t, s)
-			if err != nil || len(got) != test.want || s.Seen != 3 {
-				t.Errorf("%v: %q of %d", err, got, s.Seen)
+			if err != nil || len(got) != test.want || s.Seen.Intervals != 3 {
+				t.Errorf("%v: %q of %d", err, got, s.Seen.Intervals)
 			}
 		})
 	}
@@ -182,7 +184,7 @@ func TestPipes(t *testing.T) {
 			go test.write(writers)
 			s := &Scan{Inputs: inputs, Workers: 1, ByTime: test.byTime}
 			got, err := run(t, s)
-			if err != nil || len(got) != 1+count*lines || s.Seen != 1+count*lines {
+			if err != nil || len(got) != 1+count*lines || s.Seen.Intervals != 1+count*lines {
 				t.Errorf("%v: %d intervals", err, len(got))
 			}
 		})
@@ -229,7 +231,7 @@ func TestStop(t *testing.T) {
 				Inputs:  []Input{{Name: "log", Once: once, Open: func() (io.ReadCloser, error) { return log, nil }}},
 				Workers: 1,
 			}
-			_, stop := start(s, lanesOf(s.Inputs), largestBatch, func(int, Visit, *int) error { return nil })
+			_, stop := start(s, lanesOf(s.Inputs), largestBatch, func(*Decoder, Visit, *int) error { return nil })
 			synctest.Wait()
 			stopped := false
 			go func() {
@@ -277,12 +279,12 @@ func TestErrors(t *testing.T) {
 		return io.NopCloser(io.MultiReader(strings.NewReader(log), brokenReader{broken})), nil
 	}}
 	closed := Input{Name: "closed", Open: func() (io.ReadCloser, error) { return nil, broken }}
-	ok := func(int, Visit, *int) error { return nil }
+	ok := func(*Decoder, Visit, *int) error { return nil }
 	none := func(Visit, *int) error { return nil }
 	for _, test := range []struct {
 		name    string
 		inputs  []Input
-		decode  func(int, Visit, *int) error
+		decode  func(*Decoder, Visit, *int) error
 		consume func(Visit, *int) error
 		batch   func() error
 		want    string
@@ -290,7 +292,7 @@ func TestErrors(t *testing.T) {
 		{"none", []Input{good, good}, ok, none, nil, "<nil>"},
 		{"opening", []Input{good, closed}, ok, none, nil, "it broke"},
 		{"reading", []Input{failing, good}, ok, none, nil, "failing: it broke"},
-		{"fatal", []Input{good, good}, func(_ int, v Visit, _ *int) error {
+		{"fatal", []Input{good, good}, func(_ *Decoder, v Visit, _ *int) error {
 			if v.Line == 50 {
 				return Fatal{broken}
 			}
@@ -303,8 +305,8 @@ func TestErrors(t *testing.T) {
 			return nil
 		}, nil, "it broke"},
 		{"flushing", []Input{good, good}, ok, none, func() error { return broken }, "it broke"},
-		{"reporting", []Input{good, good}, func(int, Visit, *int) error { return broken }, none, nil, "good:3: payload: it broke"},
-		{"another field", []Input{good, good}, func(int, Visit, *int) error { return &hdrlog.SyntaxError{Field: "tag", Err: broken} }, none, nil, "good:3: tag: it broke"},
+		{"reporting", []Input{good, good}, func(*Decoder, Visit, *int) error { return broken }, none, nil, "good:3: payload: it broke"},
+		{"another field", []Input{good, good}, func(*Decoder, Visit, *int) error { return &hdrlog.SyntaxError{Field: "tag", Err: broken} }, none, nil, "good:3: tag: it broke"},
 	} {
 		for _, byTime := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, by time %t", test.name, byTime), func(t *testing.T) {
@@ -325,9 +327,9 @@ type brokenReader struct{ err error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
-// TestVisit: what an interval comes to where it is corrected for coordinated omission, and where it
+// TestDecode: what an interval comes to where it is corrected for coordinated omission, and where it
 // is not.
-func TestVisit(t *testing.T) {
+func TestDecode(t *testing.T) {
 	t.Parallel()
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1000)
@@ -348,18 +350,18 @@ func TestVisit(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s := &Scan{Inputs: []Input{text("a", "0,1,1,"+string(payload)+"\n")}, Workers: 1, Correction: Correction{Expected: test.expected}}
-			err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
-				if _, err := v.Decode(Want{}); err != nil {
+			err := Run(s, func(d *Decoder, v Visit, sum *merge.Sum) error {
+				if err := d.Open(v.Interval); err != nil {
 					return err
 				}
-				took, err := v.Decode(Want{Counts: true}, sum)
+				counts, err := d.Counts()
 				if err != nil {
 					return err
 				}
-				if took.Counts.TotalCount() != test.want || took.Double {
-					t.Errorf("%+v", took)
+				if counts.TotalCount() != test.want || d.Double() {
+					t.Errorf("%d values, double: %t", counts.TotalCount(), d.Double())
 				}
-				return err
+				return d.AddTo(sum)
 			}, func(_ Visit, sum *merge.Sum) error {
 				total, err := sum.Histogram(new(histogram.Histogram))
 				if err != nil || total.TotalCount() != test.want {
@@ -374,14 +376,19 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// TestVisitText proves that a sum keeps the text of a single interval only where it is wanted.
-func TestVisitText(t *testing.T) {
+// TestDecodeText proves that a sum keeps the text of a single interval only where it is wanted.
+func TestDecodeText(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range []bool{true, false} {
 		s := &Scan{Inputs: []Input{text("a", "0,1,7.000,"+three+"\n")}, Workers: 1}
-		err := Run(s, func(_ int, v Visit, sum *merge.Sum) error {
-			_, err := v.Decode(Want{Text: wanted}, sum)
-			return err
+		err := Run(s, func(d *Decoder, v Visit, sum *merge.Sum) error {
+			if err := d.Open(v.Interval); err != nil {
+				return err
+			}
+			if wanted {
+				return d.AddText(sum)
+			}
+			return d.AddTo(sum)
 		}, func(_ Visit, sum *merge.Sum) error {
 			fields, err := sum.AppendFields(nil, 0)
 			if kept := strings.Contains(string(fields), ",7.000,"); kept != wanted {
@@ -395,9 +402,9 @@ func TestVisitText(t *testing.T) {
 	}
 }
 
-// TestVisitFigures: each method gives the counts of the corrected interval, whichever is called
+// TestDecodeFigures: each method gives the counts of the corrected interval, whichever is called
 // first and whatever the payload is.
-func TestVisitFigures(t *testing.T) {
+func TestDecodeFigures(t *testing.T) {
 	t.Parallel()
 	for _, ratio := range []float64{0, 0.5} {
 		h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1, Ratio: ratio})
@@ -417,23 +424,27 @@ func TestVisitFigures(t *testing.T) {
 			}
 			for _, test := range []struct {
 				name string
-				got  func(v Visit) (string, error)
+				got  func(d *Decoder) (string, error)
 				want string
 			}{
-				{"Max", func(v Visit) (string, error) {
-					took, err := v.Decode(Want{Max: true})
-					return fmt.Sprint(took.Max), err
+				{"Max", func(d *Decoder) (string, error) {
+					highest, _, err := d.MaxAndCount()
+					return fmt.Sprint(highest), err
 				}, fmt.Sprint(want.Float(want.Max()))},
-				{"Histogram, Max", func(v Visit) (string, error) {
-					took, err := v.Decode(Want{Counts: true, Max: true})
+				{"Counts, Max", func(d *Decoder) (string, error) {
+					h, err := d.Counts()
 					if err != nil {
 						return "", err
 					}
-					return fmt.Sprint(took.Counts.TotalCount(), took.Max), err
+					highest, count, err := d.MaxAndCount()
+					if count != h.TotalCount() {
+						t.Errorf("%d values of %d", count, h.TotalCount())
+					}
+					return fmt.Sprint(count, highest), err
 				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
-				{"Sums", func(v Visit) (string, error) {
+				{"Sums", func(d *Decoder) (string, error) {
 					var sum merge.Sum
-					if _, err := v.Decode(Want{}, &sum); err != nil {
+					if err := d.AddTo(&sum); err != nil {
 						return "", err
 					}
 					h, err := sum.Histogram(new(histogram.Histogram))
@@ -442,17 +453,21 @@ func TestVisitFigures(t *testing.T) {
 					}
 					return fmt.Sprint(h.TotalCount(), h.Float(h.Max())), err
 				}, fmt.Sprint(want.TotalCount(), want.Float(want.Max()))},
-				{"Double", func(v Visit) (string, error) {
-					took, err := v.Decode(Want{})
-					return fmt.Sprint(took.Double), err
+				{"Double", func(d *Decoder) (string, error) {
+					return fmt.Sprint(d.Double()), d.AddTo()
 				}, fmt.Sprint(ratio > 0)},
 			} {
-				d := NewDecoder(expected, NewPayloads(nil))
-				got, err := test.got(d.Visit(&hdrlog.Interval{Length: 1, Payload: payload}, Place{}))
-				if err != nil || got != test.want {
-					t.Errorf("%s of ratio %v, every %v: %s, %v, want %s", test.name, ratio, expected, got, err, test.want)
+				got := func(payload []byte) (string, error) {
+					d := NewDecoder(expected, NewPayloadLimits(nil))
+					if err := d.Open(&hdrlog.Interval{Length: 1, Payload: payload}); err != nil {
+						return "", err
+					}
+					return test.got(d)
 				}
-				if _, err := test.got(d.Visit(&hdrlog.Interval{Length: 1, Payload: payload[:20]}, Place{})); err == nil {
+				if text, err := got(payload); err != nil || text != test.want {
+					t.Errorf("%s of ratio %v, every %v: %s, %v, want %s", test.name, ratio, expected, text, err, test.want)
+				}
+				if _, err := got(payload[:20]); err == nil {
 					t.Errorf("%s of a payload that is cut short is no error", test.name)
 				}
 			}
@@ -526,7 +541,7 @@ func TestFatalEndsLanes(t *testing.T) {
 			s.Inputs = append(s.Inputs, in)
 		}
 		s.Report = func(*hdrlog.SyntaxError, bool) error { return nil }
-		err := Run(s, func(int, Visit, *int) error { return Fatal{errors.New("fatal")} }, func(Visit, *int) error { return nil })
+		err := Run(s, func(*Decoder, Visit, *int) error { return Fatal{errors.New("fatal")} }, func(Visit, *int) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), "fatal") {
 			t.Fatal(err)
 		}

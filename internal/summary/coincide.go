@@ -48,12 +48,12 @@ func Coincide(s *scan.Scan) ([]Coincident, error) {
 		return nil, ErrOnce
 	}
 	quiet := quietly(s)
-	if s.By.AddsTags() {
+	if s.Rows.By.AddsTags() {
 		all, err := tags.ParseBy("all")
 		if err != nil {
 			return nil, err
 		}
-		quiet.By = all
+		quiet.Rows.By = all
 	}
 	timeline, err := findSlowest(quiet)
 	if err != nil || timeline == nil {
@@ -63,10 +63,10 @@ func Coincide(s *scan.Scan) ([]Coincident, error) {
 	if err != nil {
 		return nil, err
 	}
-	if starts.differ && !s.Phases.Dated() { // a phase is at several times
+	if starts.differ && !s.Rows.Phases.Dated() { // a phase is at several times
 		return nil, nil
 	}
-	phases, err := s.Phases.In(starts.latest)
+	phases, err := s.Rows.Phases.In(starts.latest)
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +166,9 @@ func (t *slowTimeline) count(s *scan.Scan) (starts logStarts, err error) {
 		if tags.Compare(r.Row, t.row) != 0 {
 			return nil
 		}
-		h, err := r.Histogram(&counts)
+		h, err := r.Sum.Histogram(&counts)
 		if err == nil && h.TotalCount() > 0 {
-			t.add((r.Start+r.End)/2, h)
+			t.add((r.Sum.Start+r.Sum.End)/2, h)
 		}
 		return err
 	}})

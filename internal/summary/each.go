@@ -10,7 +10,7 @@ func EachRun(s *scan.Scan, read func(run *scan.Scan) (*Result, error), take func
 		if err != nil {
 			return err
 		}
-		s.Saw(run)
+		s.Seen.Add(&run.Seen)
 		result.SetPeriods("covered")
 		if err := take(run, result); err != nil {
 			return err

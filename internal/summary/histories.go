@@ -142,7 +142,7 @@ func tagOf(key string) string { return key[4:] }
 // start prepares the histories for the intervals of a scan.
 func (hs *Histories) start(s *scan.Scan) {
 	hs.budget.account = s.Memory.Open("times of tags and logs", "choose tags with -incT")
-	hs.decoder = scan.NewDecoder(s.Expected, scan.NewPayloads(s.Memory))
+	hs.decoder = scan.NewDecoder(s.Correction.Expected, scan.NewPayloadLimits(s.Memory))
 }
 
 // Follow prepares the histories for logs that are still written. [Histories.Window] adds their
@@ -369,8 +369,10 @@ func (hs *Histories) countsOf(p *piece) (*histogram.Histogram, error) {
 	if p.sum != nil {
 		return p.sum.Histogram(nil)
 	}
-	decoded, err := hs.decoder.Visit(&hdrlog.Interval{Payload: p.payload}, scan.Place{}).Decode(scan.Want{Counts: true})
-	return decoded.Counts, err
+	if err := hs.decoder.Open(&hdrlog.Interval{Payload: p.payload}); err != nil {
+		return nil, err
+	}
+	return hs.decoder.Counts()
 }
 
 // Shares returns for each moment which part of all values was recorded in intervals that overlap

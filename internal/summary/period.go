@@ -100,7 +100,7 @@ func (r *Result) MostInputs() (most int) {
 	for _, s := range r.sums {
 		most = max(most, len(s.Spans.All))
 	}
-	return min(most, r.inputs)
+	return min(most, len(r.read))
 }
 
 // longest returns the longest span of each input, by the number of the input. Of equally long spans

@@ -54,7 +54,7 @@ func (hs *Histories) Figures(tag []byte, percentile float64, inputs []string) (s
 		if history == nil || string(sum.Tag) != string(tag) || (sum.Tag == nil) != (tag == nil) {
 			continue
 		}
-		h, err := sum.Histogram(&scratch)
+		h, err := sum.Sum.Histogram(&scratch)
 		if err != nil || h.TotalCount() == 0 {
 			continue
 		}

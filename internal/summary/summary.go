@@ -25,7 +25,7 @@ type Result struct {
 
 	sums    []*flow.Row        // the sum of each summary, which the summary decodes
 	ran     map[int]merge.Span // when each input or part of an input ran, see [scan.Visit]
-	inputs  int                // number of inputs
+	read    []bool             // of each input, whether it has intervals, see [flow.Rows.HasIntervals]
 	options Options
 	by      *tags.By
 }
@@ -50,14 +50,14 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	found := make(map[string]*flow.Row)
 	account := accountOf(s.Memory)
 	rows := &flow.Rows{Maxima: o.Maxima, Account: account, Emit: func(r *flow.Row) error {
-		found[o.keyOf(r, s.By)] = r
+		found[o.keyOf(r, s.Rows.By)] = r
 		return nil
 	}}
 	flows := append([]flow.Flow{rows}, more...)
 	if o.Histories != nil {
 		o.Histories.start(s)
-		rows.Apart = o.apart(s.By)
-		rows.ApartAgain = o.Histories.Sums && s.By.Phases()
+		rows.ByInputAndTag = o.apart(s.Rows.By)
+		rows.SplitAgain = o.Histories.Sums && s.Rows.By.Phases()
 		if o.Histories.Times {
 			flows = append(flows, &flow.Times{Emit: o.Histories.addInterval})
 		}
@@ -74,7 +74,7 @@ func Collect(s *scan.Scan, o Options, more ...flow.Flow) (*Result, error) {
 	if o.Course != nil && o.Course.doubling != nil {
 		o.Course.windows = o.Course.doubling.Windows
 	}
-	return newResult(Result{options: o, by: s.By, ran: rows.Ran, inputs: len(s.Inputs)}, found, account)
+	return newResult(Result{options: o, by: s.Rows.By, ran: rows.Ran, read: rows.HasIntervals}, found, account)
 }
 
 // Idle returns the names of the inputs that have no interval, if another input has one. The
@@ -83,12 +83,8 @@ func (r *Result) Idle(inputs []scan.Input) (names []string) {
 	if len(r.ran) == 0 {
 		return nil
 	}
-	some := make([]bool, len(inputs))
-	for part := range r.ran {
-		some[part%len(inputs)] = true
-	}
 	for n := range inputs {
-		if !some[n] {
+		if !r.read[n] {
 			names = append(names, inputs[n].Name)
 		}
 	}
@@ -220,7 +216,7 @@ func combine(results []*Result, memory *ledger.Ledger) (*Result, error) {
 	first := 0 // the number of the first input of a result among all
 	for run, r := range results {
 		all.options, all.by = r.options, r.by
-		all.inputs += r.inputs
+		all.read = append(all.read, r.read...)
 		next := first
 		for input, span := range r.ran {
 			all.ran[first+input] = span

@@ -83,7 +83,7 @@ func TestWorkers(t *testing.T) {
 func TestKindsDoNotMix(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		s := newScan(t, workers, "../../testdata/logs/double.hdr")
-		s.By, _ = tags.ParseBy("all")
+		s.Rows.By, _ = tags.ParseBy("all")
 		_, err := Collect(s, Options{})
 		want := "tag default: integer and double histograms do not add up: " +
 			"integers at ../../testdata/logs/double.hdr:7, doubles at ../../testdata/logs/double.hdr:6"
@@ -421,7 +421,7 @@ func TestPeriod(t *testing.T) {
 func TestObserve(t *testing.T) {
 	observe := func(workers int) (seen []string) {
 		s := newScan(t, workers, "../../testdata/logs/node1.hdr", "../../testdata/logs/mixed-precision.hdr")
-		s.By, _ = tags.ParseBy("all")
+		s.Rows.By, _ = tags.ParseBy("all")
 		_, err := Collect(s, Options{}, &flow.Intervals{Counts: true, Emit: func(r *flow.Result) error {
 			h, err := r.Sum.Histogram(new(histogram.Histogram))
 			seen = append(seen, fmt.Sprint(r.Visit.Name, r.Visit.Line, string(r.Visit.Tag), h.TotalCount(), h.Layout()))

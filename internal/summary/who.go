@@ -104,7 +104,7 @@ func above(h *histogram.Histogram, value int64) int64 {
 // addTo adds the sum of the history with a key to a histogram.
 func (hs *Histories) addTo(into *histogram.Histogram, key string) error {
 	s := hs.sums[key]
-	h, err := s.Histogram(new(histogram.Histogram))
+	h, err := s.Sum.Histogram(new(histogram.Histogram))
 	if err == nil {
 		err = into.Add(h)
 	}

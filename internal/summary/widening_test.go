@@ -156,7 +156,7 @@ func widenMaxima(t *testing.T, all []taken, s *scan.Scan) (size int64, at func(s
 	for n := range all {
 		all[n].tag = ""
 	}
-	s.By, _ = tags.ParseBy("all")
+	s.Rows.By, _ = tags.ParseBy("all")
 	got = make(map[string]widenedWindow)
 	err := flow.Run(s, &flow.Rows{Maxima: true, Emit: func(r *flow.Row) error {
 		m := r.Maxima.Output()

@@ -197,9 +197,9 @@ func (o *Options) Measure(r *flow.Result, window *flow.Window, into *Interval) {
 	}
 	if window != nil {
 		into.seconds = float64(window.Rate.Millis) / 1000
-		w.Begin = r.Start
-		w.End = r.End
-		w.Intervals = r.Intervals()
+		w.Begin = r.Sum.Start
+		w.End = r.Sum.End
+		w.Intervals = r.Sum.Intervals()
 	}
 	if o.Relative {
 		w.Begin, w.End = w.Begin-logline.Millis(v.LogStart), w.End-logline.Millis(v.LogStart)
@@ -310,7 +310,7 @@ func (c *Collector) Add(group, label string, i *Interval) error {
 		if err := c.total.add(s, i.merged, from); err != nil {
 			return err
 		}
-		if size := c.Options.Aggregate; i.merged.Lengths <= i.merged.Intervals()*(size+size/8) { // recorders write intervals late
+		if size := c.Options.Aggregate; i.merged.Lengths <= i.merged.Sum.Intervals()*(size+size/8) { // recorders write intervals late
 			w.End = min(w.End, w.Begin+size) // else intervals of several logs overlap the next window
 		}
 	}
@@ -340,7 +340,7 @@ func (t *total) add(s *series, w *flow.Window, origin int64) error {
 		}
 		t.latest = w
 		t.count = w.Stats.Count
-		t.end = w.End
+		t.end = w.Sum.End
 		t.origin = origin
 		t.isDifferent = t.isDifferent || t.ratio != 0 && t.ratio != s.ratio
 		t.ratio = s.ratio
@@ -349,7 +349,7 @@ func (t *total) add(s *series, w *flow.Window, origin int64) error {
 	}
 	err := t.latest.Merge(w)
 	t.count += w.Stats.Count
-	t.end = max(t.end, w.End)
+	t.end = max(t.end, w.Sum.End)
 	t.isDifferent = t.isDifferent || t.ratio != s.ratio || errors.Is(t.latest.Err(), histogram.ErrKind)
 	if t.isDifferent {
 		return err
@@ -369,7 +369,7 @@ func (t *total) measure() error {
 		t.measures = t.measures[n:]
 		t.lines = t.lines[n:]
 	} else {
-		h, err := t.latest.Histogram(&t.scratch)
+		h, err := t.latest.Sum.Histogram(&t.scratch)
 		if err != nil {
 			return err
 		}

@@ -146,7 +146,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Shares:      r.options.Figures.Shares,
 		Markdown:    r.options.Kind == "markdown",
 	}
-	if r.after.scan.By.Phases() {
+	if r.after.scan.Rows.By.Phases() {
 		table.Head = "phase"
 		if r.options.Kind == "table" || r.options.Kind == "markdown" {
 			table.Notes = r.diagnostics.TakePhaseNotes()
@@ -159,7 +159,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Figures:   r.options.Figures,
 		Limits:    r.options.Limits,
 		Strict:    r.options.Undecided == "fail",
-		Phases:    r.after.scan.By.Phases(),
+		Phases:    r.after.scan.Rows.By.Phases(),
 		Level:     r.options.Level,
 		Intervals: r.options.PrintIntervals,
 		Zone:      r.options.Logs.Times.Zone,

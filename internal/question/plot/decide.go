@@ -69,7 +69,7 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 		std:      std,
 		units:    units,
 		division: in.division,
-		by:       in.Scan.By,
+		by:       in.Scan.Rows.By,
 		labels:   labelsOf(in.Scan.Inputs),
 		scan:     *in.Scan,
 		drawn:    o.Type,

@@ -43,7 +43,7 @@ func (r *reading) newSearch(one *scan.Scan, headers *logs.Logs, o *summary.Optio
 	if s.watch != nil {
 		s.watch.Scale = func(row []byte) (hdrlog.Scale, error) { return headers.RowScale(row, false) }
 		s.watch.AllTags = r.plan.by.All()
-		s.watch.Late = func(scan.Place, error) {}
+		s.watch.Late = func(scan.Visit, error) {}
 		one.ByTime = true
 	}
 	if r.plan.needs.overTime {
@@ -92,7 +92,7 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 	})
 	if r.plan.phases != nil {
 		drawn := *one
-		drawn.Phases = r.plan.phases
+		drawn.Rows.Phases = r.plan.phases
 		run.Coincident, err = summary.Coincide(&drawn)
 		if err == summary.ErrOnce {
 			s.diagnostics.Warnf("-phases: %v", err)

@@ -39,7 +39,7 @@ func (r *reading) readLoads(s *scan.Scan) error {
 	}
 	return summary.EachRun(s, read, func(run *scan.Scan, result *summary.Result) error {
 		defer result.Release()
-		r.whole.Saw(run)
+		r.whole.Seen.Add(&run.Seen)
 		if len(result.Summaries) == 0 {
 			r.std.Say("%s: %v", run.Inputs[0].RunName(), logs.Nothing(run))
 		}

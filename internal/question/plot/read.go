@@ -102,7 +102,7 @@ func (r *reading) readPart(p *part) error {
 	wanted := r.plan.summaryOptions(p)
 	search, flows := r.newSearch(p.scan, headers, &wanted)
 	result, start, err := r.addUp(p, wanted, flows)
-	r.whole.Saw(p.scan)
+	r.whole.Seen.Add(&p.scan.Seen)
 	if err == nil {
 		err = r.collectorError()
 	}
@@ -193,7 +193,7 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 		}
 		*start = min(*start, result.Visit.LogStart)
 		if one.ByTime {
-			*start = min(*start, one.Start)
+			*start = min(*start, one.Seen.Start)
 		}
 		r.found.times.start = min(r.found.times.start, *start)
 		i.Factor = factors[result.Input]

@@ -63,15 +63,15 @@ func (d *decision) surveyLog(surveyed *survey, input, limit int) error {
 	points := make(map[string]int)
 	from, to := int64(math.MaxInt64), int64(math.MinInt64)
 	passed := int64(math.MinInt64)
-	for seen := 0; seen < limit && log.Scan(); {
-		rec := log.Record()
+	for seen := 0; seen < limit && log.Reader.Scan(); {
+		rec := log.Reader.Record()
 		if rec.Kind != hdrlog.IntervalRecord {
 			continue
 		}
 		i := &rec.Interval
 		begin, end := scan.Visit{Interval: i}.Span()
 		surveyed.ordered = surveyed.ordered && begin >= passed
-		passed = max(passed, scan.Passes(begin, end))
+		passed = max(passed, scan.PassedAfter(begin, end))
 		if !one.Select(input, i) {
 			continue
 		}
@@ -97,5 +97,5 @@ func (d *decision) surveyLog(surveyed *survey, input, limit int) error {
 		surveyed.from, surveyed.to = min(surveyed.from, from), max(surveyed.to, to)
 		surveyed.starts, surveyed.ends = append(surveyed.starts, from), append(surveyed.ends, to)
 	}
-	return errors.Join(log.Err(), log.Close())
+	return errors.Join(log.Reader.Err(), log.Close())
 }

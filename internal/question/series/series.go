@@ -29,12 +29,12 @@ type Options struct {
 	Shares      []output.Figure
 }
 
-// A Sink gets the rows in the order of the scan, or of windows. At is the place of the interval, or
-// of the interval that completed the window. The row is valid until the sink returns.
+// A Sink gets the rows in the order of the scan, or of windows. The visit is the interval of the
+// row, or the interval that completed the window. The row is valid until the sink returns.
 //
 // If late is not nil, the interval came after its window was complete, so the figures of the row
 // have no place in the series. The totals of the row are right.
-type Sink func(r *output.Row, at scan.Place, late error) error
+type Sink func(r *output.Row, v scan.Visit, late error) error
 
 // Run makes rows of the intervals of a scan, and calls sink for each. It merges the inputs by time.
 // The scan's BatchDone may flush the rows.
@@ -43,7 +43,7 @@ func Run(s *scan.Scan, o *Options, sink Sink) error {
 	m := &maker{
 		options: o,
 		sink:    sink,
-		start:   &s.Start,
+		start:   &s.Seen.Start,
 		tags:    make(map[string]*tag),
 		account: Account(s.Memory),
 	}
@@ -73,7 +73,7 @@ type maker struct {
 	sink    Sink
 	tags    map[string]*tag // by [merge.AppendKey]
 	key     []byte
-	start   *float64            // see [scan.Scan.Start]
+	start   *float64            // see [scan.Seen]
 	counts  histogram.Histogram // counts of a moving window
 	shared  histogram.Histogram // counts of a row, for shares
 	out     output.Row          // the row that is being made
@@ -152,7 +152,7 @@ func (m *maker) row(r *flow.Result, late error) (err error) {
 	if err := m.add(t, r, late != nil); err != nil {
 		return fmt.Errorf("%s: tag %s: %w", r.Visit.Place, tags.Text(t.name), err)
 	}
-	return m.sink(&m.out, r.Visit.Place, late)
+	return m.sink(&m.out, r.Visit, late)
 }
 
 // add adds the totals and the moving window of the tag t to m.out. A late row has no moving window.

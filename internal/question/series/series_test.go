@@ -36,7 +36,7 @@ func collect(t *testing.T, log io.Reader, workers int, o *Options) (rows []outpu
 			return nil
 		},
 	}
-	err := Run(s, o, func(r *output.Row, at scan.Place, why error) error {
+	err := Run(s, o, func(r *output.Row, at scan.Visit, why error) error {
 		if why != nil {
 			late = append(late, fmt.Sprintf("%s:%d: %v", at.Name, at.Line, why))
 			return nil
@@ -216,7 +216,7 @@ func TestRates(t *testing.T) {
 			}
 			s.Inputs = append(s.Inputs, in(strconv.Itoa(n), fmt.Sprintf("#[StartTime: %.3f (seconds since epoch)]\n#[BaseTime: %.3f (seconds since epoch)]\n", begin, begin)+text))
 		}
-		err := Run(s, &Options{Window: window}, func(r *output.Row, _ scan.Place, _ error) error {
+		err := Run(s, &Options{Window: window}, func(r *output.Row, _ scan.Visit, _ error) error {
 			if r.Start < 1001_100 || r.End > 1020_000 {
 				return nil // not all logs are there
 			}
@@ -238,7 +238,7 @@ func TestCut(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	series := func(o *Options, inputs ...scan.Input) (rows []output.Row) {
 		s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(*hdrlog.SyntaxError, bool) error { return nil }} // a part may be too short to prove that it has lengths
-		err := Run(s, o, func(r *output.Row, _ scan.Place, _ error) error {
+		err := Run(s, o, func(r *output.Row, _ scan.Visit, _ error) error {
 			rows = append(rows, *r)
 			return nil
 		})
@@ -293,7 +293,7 @@ func TestAmongOthers(t *testing.T) {
 		run := func(inputs ...scan.Input) map[string][]string {
 			got := make(map[string][]string)
 			s := &scan.Scan{Inputs: inputs, Workers: 1 + random.IntN(3), Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
-			err := Run(s, &Options{Window: window}, func(r *output.Row, at scan.Place, late error) error {
+			err := Run(s, &Options{Window: window}, func(r *output.Row, at scan.Visit, late error) error {
 				row := fmt.Sprint(r.Start, " ", r.Count, " ", r.Covered, " ", r.Stats.Moved)
 				if late != nil {
 					row = fmt.Sprint(at.Line, " ", late)
@@ -325,8 +325,8 @@ func TestMixedKinds(t *testing.T) {
 	run := func(o *Options) error {
 		s := &scan.Scan{Inputs: []scan.Input{scan.File(filepath.Join(clitest.Root(), "testdata", "logs", "double.hdr"), 0)}, Workers: 1,
 			Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
-		s.By, _ = tags.ParseBy("all")
-		return Run(s, o, func(*output.Row, scan.Place, error) error { return nil })
+		s.Rows.By, _ = tags.ParseBy("all")
+		return Run(s, o, func(*output.Row, scan.Visit, error) error { return nil })
 	}
 	for _, o := range []*Options{{Window: 10_000}, {Moving: 10_000, MovingPercentile: 99}} {
 		err := run(o)
@@ -349,7 +349,7 @@ func in(name, text string) scan.Input {
 func rows(t *testing.T, o *Options, inputs ...scan.Input) (got []string) {
 	t.Helper()
 	s := &scan.Scan{Inputs: inputs, Workers: 2, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
-	err := Run(s, o, func(r *output.Row, at scan.Place, late error) error {
+	err := Run(s, o, func(r *output.Row, at scan.Visit, late error) error {
 		if late != nil {
 			got = append(got, "late")
 		}
@@ -433,7 +433,7 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			for _, workers := range []int{1, 3} {
 				s := &scan.Scan{Inputs: []scan.Input{in("log", head+test.log)}, Workers: workers, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
-				if err := Run(s, test.o, func(*output.Row, scan.Place, error) error { return nil }); err == nil || err.Error() != test.want {
+				if err := Run(s, test.o, func(*output.Row, scan.Visit, error) error { return nil }); err == nil || err.Error() != test.want {
 					t.Errorf("%v, want %s", err, test.want)
 				}
 			}
@@ -450,7 +450,7 @@ func TestSinkErrors(t *testing.T) {
 		for refuse := range 5 {
 			s := &scan.Scan{Inputs: []scan.Input{in("log", log)}, Workers: 1, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 			n := 0
-			err := Run(s, o, func(*output.Row, scan.Place, error) error {
+			err := Run(s, o, func(*output.Row, scan.Visit, error) error {
 				if n++; n > refuse {
 					return refused
 				}
@@ -498,7 +498,7 @@ func TestMemory(t *testing.T) {
 		s := &scan.Scan{Inputs: []scan.Input{scan.Stdin(log)}, Workers: 1, Report: func(*hdrlog.SyntaxError, bool) error { return nil }}
 		// What was read ahead differs from one row to the next.
 		early, late := uint64(0), uint64(math.MaxUint64)
-		err := Run(s, o, func(r *output.Row, _ scan.Place, _ error) error {
+		err := Run(s, o, func(r *output.Row, _ scan.Visit, _ error) error {
 			switch r.Relative {
 			case 1000, 1050, 1100, 1150, 1200:
 				early = max(early, clitest.InUse())

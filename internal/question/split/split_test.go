@@ -43,11 +43,11 @@ func split(t *testing.T, folder, log string, budget int) (warnings []string, err
 		}
 		return &limited{f, &budget, &failed}, nil
 	}
-	s := &scan.Scan{Inputs: []scan.Input{input}, Workers: 1, Takers: scan.Takers{Comment: parts.Comment}, Report: func(err *hdrlog.SyntaxError, malformed bool) error {
+	s := &scan.Scan{Inputs: []scan.Input{input}, Workers: 1, Hooks: scan.Hooks{Comment: parts.Comment}, Report: func(err *hdrlog.SyntaxError, malformed bool) error {
 		warnings = append(warnings, err.Error())
 		return nil
 	}}
-	err = scan.Run(s, func(int, scan.Visit, *struct{}) error { return nil }, func(v scan.Visit, _ *struct{}) error {
+	err = scan.Run(s, func(*scan.Decoder, scan.Visit, *struct{}) error { return nil }, func(v scan.Visit, _ *struct{}) error {
 		_, err := parts.Add(v)
 		if failed && err == nil {
 			t.Error("an interval is added after writing has failed")

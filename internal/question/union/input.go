@@ -56,7 +56,7 @@ func (u *union) release(sum *merge.Sum) {
 }
 
 // decode makes an interval of a visited one, and decodes its counts.
-func (u *union) decode(_ int, v scan.Visit, i *interval) error {
+func (u *union) decode(d *scan.Decoder, v scan.Visit, i *interval) error {
 	tag := u.tag(v.Interval)
 	start, end := u.times(v.Interval)
 	if err := check(tag, start, end); err != nil {
@@ -64,18 +64,21 @@ func (u *union) decode(_ int, v scan.Visit, i *interval) error {
 	}
 	sum := sums.Get().(*merge.Sum)
 	sum.Reset()
-	decoded, err := v.Decode(scan.Want{Text: true}, sum)
+	err := d.Open(v.Interval)
+	if err == nil {
+		err = d.AddText(sum)
+	}
 	if err != nil {
 		sums.Put(sum)
 		return err
 	}
-	*i = interval{v.Place, start, end, bytes.Clone(tag), sum, decoded.Double}
+	*i = interval{v.Place, start, end, bytes.Clone(tag), sum, d.Double()}
 	return u.charge(1, sum.Size())
 }
 
 // tag returns the tag that an interval has in the result.
 func (u *union) tag(i *hdrlog.Interval) []byte {
-	return hdrlog.StandardTag(u.scan.By.Row("", i.Tag)) // no row depends on the input
+	return hdrlog.StandardTag(u.scan.Rows.By.Row("", i.Tag)) // no row depends on the input
 }
 
 // times returns when an interval starts and ends on the time line of the result, in milliseconds.
@@ -179,11 +182,11 @@ func (u *union) order(input int) (lookAhead int, err error) {
 	// latest has for each of the last intervals the latest start so far. There are at least
 	// u.lookAhead of them.
 	latest := make([]int64, 0, 2*u.lookAhead)
-	for log.Scan() {
-		r := log.Record()
+	for log.Reader.Scan() {
+		r := log.Reader.Record()
 		if r.Kind == hdrlog.Comment || r.Kind == hdrlog.BaseTime {
 			u.survey.mu.Lock()
-			u.survey.units.Comment(log.Name(), r.Text)
+			u.survey.units.Comment(log.Reader.Name(), r.Text)
 			u.survey.mu.Unlock()
 		}
 		i := r.Interval
@@ -194,7 +197,7 @@ func (u *union) order(input int) (lookAhead int, err error) {
 		if key = merge.AppendKey(key[:0], tag); !seen[string(key)] {
 			seen[string(key)] = true
 			u.survey.mu.Lock()
-			u.survey.units.Uses(tag, log.Name())
+			u.survey.units.Uses(tag, log.Reader.Name())
 			u.survey.mu.Unlock()
 		}
 		start, end := u.times(&i)
@@ -225,5 +228,5 @@ func (u *union) order(input int) (lookAhead int, err error) {
 	u.survey.mu.Lock()
 	defer u.survey.mu.Unlock()
 	u.survey.base = min(u.survey.base, base)
-	return lookAhead, log.Err()
+	return lookAhead, log.Reader.Err()
 }

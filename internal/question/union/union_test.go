@@ -34,7 +34,7 @@ func newScan(inputs ...scan.Input) *scan.Scan {
 func ignoringTags(t testing.TB, s *scan.Scan) *scan.Scan {
 	t.Helper()
 	var err error
-	if s.By, err = tags.ParseBy("all"); err != nil {
+	if s.Rows.By, err = tags.ParseBy("all"); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -152,14 +152,12 @@ func splitLog(t *testing.T, path string) []scan.Input {
 	s := newScan(file(t, path, ""))
 	parts := split.New(s.Inputs, split.Options{Folder: folder, Warn: t.Logf})
 	defer parts.Close()
-	s.Comment = parts.Comment
-	decoders := make([]histogram.Decoder, s.Workers)
-	verify := func(worker int, v scan.Visit, _ *struct{}) error {
-		p, err := decoders[worker].Open(v.Payload)
-		if err == nil {
-			err = p.Check()
+	s.Hooks.Comment = parts.Comment
+	verify := func(d *scan.Decoder, v scan.Visit, _ *struct{}) error {
+		if err := d.Open(v.Interval); err != nil {
+			return err
 		}
-		return err
+		return d.AddTo()
 	}
 	err := scan.Run(s, verify, func(v scan.Visit, _ *struct{}) error {
 		_, err := parts.Add(v)

@@ -31,9 +31,9 @@ func rowsOf(t *testing.T, mixed bool, window, size int64, inputs ...scan.Input) 
 		o.Percentiles = o.Percentiles[1:]
 	}
 	s := newScan(inputs...)
-	err := series.Run(s, o, func(r *output.Row, at scan.Place, late error) error {
+	err := series.Run(s, o, func(r *output.Row, v scan.Visit, late error) error {
 		if late != nil {
-			t.Errorf("%s: %v", at, late)
+			t.Errorf("%s: %v", v.Place, late)
 		}
 		if r.Stats.Moved = 0; mixed { // a union does not know it
 			r.Stats.Min = output.Value{}

@@ -112,7 +112,7 @@ func Measure(c *collect.Collector, start, length float64, h *histogram.Histogram
 	case *flow.Intervals:
 		figures = f.Figures
 	case *flow.Wide:
-		figures = f.Figures
+		figures = f.Intervals.Figures
 	}
 	figures = append(figures, output.Figure{Name: output.Mean})
 	r := &flow.Result{

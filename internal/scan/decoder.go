@@ -1,0 +1,249 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/histogram"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/ledger"
+)
+
+// A Fatal error ends a scan. Any other error of decoding only skips the interval.
+type Fatal struct{ Err error }
+
+// Error returns the error's text.
+func (f Fatal) Error() string { return f.Err.Error() }
+
+// Unwrap returns the error.
+func (f Fatal) Unwrap() error { return f.Err }
+
+// A Decoder decodes the payloads of intervals, one after another, and corrects them for coordinated
+// omission if that is wanted. [Decoder.Open] comes first; the other methods are about the open
+// interval. Make a decoder with [NewDecoder]. It is not safe for concurrent use.
+type Decoder struct {
+	// Worker is the number of the worker of a scan that owns the decoder, from 0.
+	Worker int
+	// NewBatch reports that the interval is the first of a batch that the worker decodes.
+	NewBatch bool
+
+	expected  float64 // see [Correction]
+	payloads  histogram.Decoder
+	interval  *hdrlog.Interval     // the open one
+	payload   *histogram.Payload   // of the open interval
+	counts    *histogram.Histogram // of the open interval, nil if they are not decoded
+	recorded  histogram.Histogram
+	corrected histogram.Histogram
+
+	limits   *PayloadLimits
+	charge   ledger.Charge
+	inflated int // the most bytes of a payload so far
+	// values are the numbers of values before and after the correction so far.
+	values corrections
+}
+
+// corrections are numbers of values.
+type corrections struct{ before, after int64 }
+
+// mostCorrected is how many values a correction may make of one.
+const mostCorrected = 100
+
+// NewDecoder returns a decoder. See [Correction] for expected.
+func NewDecoder(expected float64, limits *PayloadLimits) *Decoder {
+	d := &Decoder{expected: expected, limits: limits}
+	d.payloads.Grow = func(bytes int) error {
+		d.inflated = max(d.inflated, workTimes*bytes)
+		return d.chargeFor(d.inflated)
+	}
+	return d
+}
+
+// workTimes is how many times the inflated payload the work on it may take: to hold it, to copy it,
+// to add it up and to encode the sum.
+const workTimes = 8
+
+// PayloadLimits are shared by all decoders of a command. They limit the memory that large payloads
+// take, and how much larger payloads are than their text.
+type PayloadLimits struct {
+	account      *ledger.Account
+	text, counts atomic.Int64
+}
+
+// NewPayloadLimits returns limits that charge memory for large payloads.
+func NewPayloadLimits(memory *ledger.Ledger) *PayloadLimits {
+	return &PayloadLimits{account: memory.Open("decoders of large histograms", "use fewer with -j")}
+}
+
+// A histogram of a load test has fewer counts that are not zero than its text has bytes. Payloads
+// that stand for a hundred times as many take minutes for some megabytes of text. So a scan ends if
+// payloads are many times as large as their text, and larger than what is free. In version 2 only
+// counts that are not zero take bytes. In versions 0 and 1 each slot takes 2 to 8 bytes: YCSB's log
+// has 40 times as much as its text, and an hour of a single high value in each second a gigabyte of
+// zeros.
+const (
+	freeCounts = 1 << 30 // bytes
+	mostCounts = 100     // in version 2
+	mostSlots  = 400     // in versions 0 and 1
+)
+
+// check counts a payload, and returns an error if payloads expand too much.
+func (l *PayloadLimits) check(text []byte, p *histogram.Payload) error {
+	most := int64(mostCounts)
+	if p.Version() < 2 {
+		most = mostSlots
+	}
+	total := l.text.Add(int64(len(text)))
+	counts := l.counts.Add(int64(p.CountsSize()))
+	if counts > freeCounts && counts/most > total {
+		return Fatal{fmt.Errorf("histograms expand too much: %d MiB of counts in %d "+
+			"KiB of text", counts>>20, total>>10)}
+	}
+	return nil
+}
+
+// chargeFor charges for bytes, if they are many and more than before.
+func (d *Decoder) chargeFor(bytes int) error {
+	if bytes < 1<<20 || bytes <= d.charge.Bytes() {
+		return nil
+	}
+	if err := d.charge.Set(d.limits.account, 1, bytes); err != nil {
+		return Fatal{err}
+	}
+	return nil
+}
+
+// checkWhole returns an error if the payload of an interval is cut short, as a crash leaves it. A
+// crash concerns the whole log, so that is an error whether the selection has the interval or not.
+// Of a whole payload it reads the header alone.
+func (d *Decoder) checkWhole(r *hdrlog.Record) error {
+	_, _, length := histogram.Peek(r.Interval.Payload)
+	if length == 0 && !r.CutOff() || length > 0 && length <= int64(len(bytes.TrimRight(r.Interval.Payload, "="))) {
+		return nil
+	}
+	_, err := d.payloads.Open(r.Interval.Payload)
+	return err
+}
+
+// Open opens the payload of an interval. The interval stays open until the next one is opened.
+func (d *Decoder) Open(i *hdrlog.Interval) error {
+	p, err := d.payloads.Open(i.Payload)
+	if err == nil {
+		err = d.limits.check(i.Payload, p)
+	}
+	d.interval = i
+	d.payload = p
+	d.counts = nil
+	return err
+}
+
+// Layout returns the layout of the counts.
+func (d *Decoder) Layout() histogram.Layout { return d.payload.Layout() }
+
+// Double reports whether the values are doubles.
+func (d *Decoder) Double() bool { return d.payload.Double() }
+
+// AddTo adds the interval to sums. After a [merge.SumError], one of the sums lacks the interval.
+// Any other error says what is wrong with the payload. Without sums, AddTo only checks the payload.
+func (d *Decoder) AddTo(sums ...*merge.Sum) error {
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	if len(sums) == 0 && d.counts == nil {
+		return d.payload.Check()
+	}
+	var sumErr error
+	// The last sum mostly has a histogram. Adding to it checks the counts, so sums that pack them
+	// come after it.
+	for _, sum := range slices.Backward(sums) {
+		err := d.addTo(sum)
+		sumErr = cmp.Or(sumErr, err)
+		if err != nil && !errors.As(err, new(*merge.SumError)) {
+			return err
+		}
+	}
+	return sumErr
+}
+
+func (d *Decoder) addTo(sum *merge.Sum) error {
+	start, end := d.interval.StartMillis(), d.interval.EndMillis()
+	if d.expected != 0 {
+		return sum.AddHistogram(start, end, d.counts)
+	}
+	return sum.AddCounts(start, end, d.payload)
+}
+
+// AddText is [Decoder.AddTo] for a sum that keeps the text of a single interval, to write it as it
+// is.
+func (d *Decoder) AddText(sum *merge.Sum) error {
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	if d.expected != 0 {
+		return d.addTo(sum)
+	}
+	return sum.AddPayload(d.interval, d.payload)
+}
+
+// prepare decodes the counts if nothing else can be done with them. Doubles are rare.
+func (d *Decoder) prepare() (err error) {
+	if d.expected != 0 || d.payload.Double() {
+		_, err = d.Counts()
+	}
+	return err
+}
+
+// MaxAndCount returns the highest value in the unit of the log, 0 if there is none, and the number
+// of values. After [Decoder.AddTo] or [Decoder.Counts] it takes little time.
+func (d *Decoder) MaxAndCount() (highest float64, count int64, err error) {
+	if err := d.prepare(); err != nil {
+		return 0, 0, err
+	}
+	if h := d.counts; h != nil {
+		return h.Float(h.Max()), h.TotalCount(), nil
+	}
+	most, count, err := d.payload.MaxAndCount()
+	return float64(most), count, err
+}
+
+// Counts returns the counts, corrected if that is wanted. The caller must not change them. They are
+// valid until the next interval is opened.
+func (d *Decoder) Counts() (*histogram.Histogram, error) {
+	if d.counts != nil {
+		return d.counts, nil
+	}
+	h, err := d.decode()
+	if err == nil {
+		d.counts = h
+	}
+	return h, err
+}
+
+// decode decodes the payload, and corrects the counts if that is wanted.
+func (d *Decoder) decode() (*histogram.Histogram, error) {
+	p := d.payload
+	size := 8 * p.Layout().SlotsFor(p.Highest())
+	if d.expected != 0 {
+		size *= 2
+	}
+	if err := d.chargeFor(d.inflated + size); err != nil {
+		return nil, err
+	}
+	if err := p.Decode(&d.recorded); err != nil || d.expected == 0 {
+		return &d.recorded, err
+	}
+	err := d.recorded.CorrectInto(&d.corrected, d.expected)
+	switch {
+	case errors.Is(err, histogram.ErrExpected):
+		return nil, Fatal{fmt.Errorf("-co: %w", err)} // the fault of the command line, not of the payload
+	case err != nil:
+		return nil, fmt.Errorf("corrected for coordinated omission: %w", err)
+	}
+	d.values.before += d.recorded.TotalCount()
+	d.values.after += d.corrected.TotalCount()
+	return &d.corrected, nil
+}
