@@ -317,7 +317,7 @@ func (f *flags) picture() (*picture, error) {
 	o := &p.asked
 	o.Logs.Tags.DrawnPhases = true
 	if o.Compare {
-		o.Logs.Times.Apart = "compare"
+		o.Logs.Times.SeparateOption = "compare"
 	}
 	if err := o.Units.Validate(); err != nil {
 		return nil, message.Usagef("-unit: %w", err)

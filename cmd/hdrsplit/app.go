@@ -126,7 +126,7 @@ func run(std *message.Streams, o *options) (failure error) {
 	if err := parts.Commit(); err != nil {
 		return err
 	}
-	logs.Wrote(std, parts.Paths())
+	logs.ReportFiles(std, parts.Paths())
 	return diagnostics.Close()
 }
 

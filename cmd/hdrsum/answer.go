@@ -246,7 +246,7 @@ func (a *answer) search(q *question) (err error) {
 	if err != nil {
 		return fmt.Errorf("-who: %w", err)
 	}
-	q.source.diagnostics.AddsUp("-who", slices.Sorted(maps.Keys(names)))
+	q.source.diagnostics.WarnSameRequests("-who", slices.Sorted(maps.Keys(names)))
 	return nil
 }
 
@@ -319,7 +319,7 @@ func (a *answer) writeApart(q *question) error {
 	}
 	err := logs.WriteFiles(q.std.Out, q.source.scan.Inputs, files...)
 	if err == nil {
-		logs.Wrote(q.std, paths)
+		logs.ReportFiles(q.std, paths)
 	}
 	return err
 }

@@ -184,7 +184,7 @@ func (f *flags) summaryFigures() figures {
 // source looks for the logs. finds reports that the format prints findings.
 func (f *flags) source(units *logs.Units, finds bool) (source, error) {
 	diagnostics := logs.NewDiagnostics(f.std, f.logs.Run.Strict)
-	diagnostics.Keep = finds
+	diagnostics.KeepFailed = finds
 	found, err := f.logs.Scan(f.std, diagnostics)
 	if err != nil {
 		return source{}, err

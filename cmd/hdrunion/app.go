@@ -85,7 +85,7 @@ func run(std *message.Streams, o *options) error {
 	diagnostics := logs.NewDiagnostics(std, o.Run.Strict)
 	o.union.Warn = diagnostics.Warnf
 	if o.union.Relative {
-		o.Times.Apart = "r"
+		o.Times.SeparateOption = "r"
 	}
 	if o.Run.Verbose {
 		o.union.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {

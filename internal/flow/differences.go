@@ -8,9 +8,10 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// differences compute what the rows of a worker record in windows of time: what a row has at the end
-// of a window and did not have at its start. So an interval is added to its row only. A window of a
-// row ends when an interval of the row lies in another window. The flow needs [Rows] before it.
+// differences compute what the rows of a worker record in windows of time: what a row has at the
+// end of a window and did not have at its start. So an interval is added to its row only. A window
+// of a row ends when an interval of the row lies in another window. The flow needs [Rows] before
+// it.
 type differences struct {
 	worker *worker
 	number int // among the flows with differences: the index in [Row].open
@@ -29,8 +30,8 @@ type openWindow struct {
 	before   histogram.Histogram
 }
 
-// newDifferences returns the differences of a worker in a flow. The flow gets its number from
-// [run].differences, which it then increments.
+// newDifferences returns the differences of a worker for a flow. The number of the flow is the
+// value of [run].differences when the flow started.
 func newDifferences(
 	w *worker, number, digits int, complete func(r *Row, o *openWindow, h *histogram.Histogram) error,
 ) *differences {
@@ -39,9 +40,9 @@ func newDifferences(
 	return d
 }
 
-// open opens the window of the interval that is being decoded. If the window that its row had is
-// another one, open completes that. It returns false if the row cannot tell what the interval adds
-// to it.
+// open opens the window of the interval that is being decoded, and closes an earlier window of the
+// row. It returns false if the sum of the row has no histogram with the layout of the interval:
+// then the difference of the sum is not exact, or takes long.
 func (d *differences) open(v scan.Visit, window merge.Span) bool {
 	r := d.worker.rows.rowOf(v)
 	o := r.open[d.number]

@@ -13,29 +13,33 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Doubling are windows of time that become twice as long if there are too many, and are as long as
-// the longest interval at least. What they become depends on their number alone, so that it does
-// not depend on the order of intervals. They need [Rows] before them.
+// Doubling is the flow that adds up rows in windows of time. The windows are at least as long as
+// the longest interval. They double their length when there are too many. Their length depends on
+// their number alone, so that the result does not depend on the order of intervals. The flow needs
+// [Rows] before it.
 type Doubling struct {
 	// Size is the length of the first windows in milliseconds. 0 means the length of the longest
 	// interval.
 	Size int64
-	// Most is the largest number of windows, and Room the memory in bytes for those of all rows, at
-	// about cellBytes each. 0 is no limit.
-	Most int64
-	Room int
+	// MostWindows is the largest number of windows of time, which all rows share.
+	MostWindows int64
+	// Budget is the memory in bytes for the windows of all rows, at about cellBytes for the counts
+	// of a row in a window. 0 means no limit.
+	Budget int
 	// Digits is the number of significant digits of the counts.
 	Digits int
 	// Account is charged for windows.
 	Account *ledger.Account
-	// RowBytes is about how many bytes the caller makes of the windows of a row. Rows are charged
-	// for them.
+	// RowBytes is about how many bytes the caller needs for the windows of a row. The account of
+	// rows is charged for them.
 	RowBytes int
-	// Windows, in the order of time, then of rows, and their Rates are set at the end. If memory is
-	// too short for leastWindows, Err is set instead.
+
+	// Windows are the results at the end, in the order of time, then of rows. Rates say how many
+	// values were recorded in each window.
 	Windows []*merge.Merged
 	Rates   *merge.Rates
-	Err     error
+	// Err is set instead if there is no memory for leastWindows windows.
+	Err error
 }
 
 // A doublingState is a [Doubling] while it runs. At first, workers hand over each interval by
@@ -66,9 +70,9 @@ const gaveUp = -1
 type doublingShare struct {
 	state    *doublingState
 	windows  *differences
-	separate bool            // the row cannot tell what the interval adds
-	findsMax bool            // the state needs the number of values of the interval
-	ready    []*merge.Merged // to be handed over
+	separate bool            // the row cannot say what the current interval adds, see [differences.open]
+	findsMax bool            // the number of values of the interval is needed
+	ready    []*merge.Merged // for the state
 }
 
 func (k *Doubling) start(r *run) state {
@@ -80,11 +84,13 @@ func (k *Doubling) start(r *run) state {
 	return d
 }
 
-// lookAhead looks at the inputs that can be read twice. Windows that have become twice as long
-// cannot become those of another length, so it must not matter which of several inputs comes first:
-// the first intervals of all say how long windows are. Long logs that are files begin with the
-// windows that they need in any case: to make these from shorter ones takes a seventh of the CPU
-// time of hdrsum -st table for an hour. Errors come again when the inputs are read.
+// lookAhead finds the length of the first windows from inputs that can be read twice.
+//
+// The first intervals of all inputs decide. It must not matter which input comes first, since
+// windows can only double their length. For files, the first and the last interval say how long the
+// windows become in the end. The flow begins with windows of this length: to merge shorter ones
+// takes a seventh of the CPU time of hdrsum -st table for an hour. Errors occur again when the
+// inputs are read for good.
 func (k *doublingState) lookAhead(s *scan.Scan) {
 	k.usual = max(k.flow.Size, 1)
 	ran := merge.Span{Start: math.MaxInt64, End: math.MinInt64}
@@ -97,7 +103,7 @@ func (k *doublingState) lookAhead(s *scan.Scan) {
 			intervals++
 			start, end := scan.Visit{Interval: &r.Interval}.Span()
 			if intervals <= firstIntervals {
-				k.usual = max(k.usual, MeantLength(end-start))
+				k.usual = max(k.usual, RoundLength(end-start))
 			}
 			if s.Select(n, &r.Interval) {
 				ran = merge.Span{Start: min(ran.Start, start), End: max(ran.End, end)}
@@ -114,7 +120,7 @@ func (k *doublingState) lookAhead(s *scan.Scan) {
 		return
 	}
 	size := k.usual
-	for (ran.End-ran.Start)/size > k.flow.Most {
+	for (ran.End-ran.Start)/size > k.flow.MostWindows {
 		size *= 2
 	}
 	if size > k.usual {
@@ -124,7 +130,8 @@ func (k *doublingState) lookAhead(s *scan.Scan) {
 	}
 }
 
-// firstIntervals is how many intervals of a log say how long its windows are.
+// firstIntervals is the number of intervals of a log that decide on the length of its first
+// windows.
 const firstIntervals = 32
 
 func (k *doublingState) newShare(w *worker) share {
@@ -186,7 +193,7 @@ func (s *doublingShare) add(v scan.Visit, d *scan.Decoder, failed error, p *part
 	return err
 }
 
-// addSeparate makes an interval ready to be handed over by itself.
+// addSeparate queues the counts of the current interval for the state.
 func (s *doublingShare) addSeparate(v scan.Visit, d *scan.Decoder) error {
 	counts, err := d.Counts()
 	if err != nil {
@@ -198,32 +205,33 @@ func (s *doublingShare) addSeparate(v scan.Visit, d *scan.Decoder) error {
 	return m.AddCoarse(start, end, counts, s.state.flow.Digits)
 }
 
-// handOver makes what a row recorded in a window ready to be handed over.
+// handOver queues what a row recorded in a window for the state.
 func (s *doublingShare) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
 	m := &merge.Merged{Tag: r.Row}
 	s.ready = append(s.ready, m)
 	return m.AddHistogram(o.ran.Start, o.ran.End, h)
 }
 
-// bytesPerRate is what [merge.Rates] take for an interval that windows may share, in a slice that
-// grows.
+// bytesPerRate is the memory that [merge.Rates] take for an interval that several windows may
+// share.
 const bytesPerRate = 48
 
-// looseBytes is how much memory windows may take above twice their packed size.
+// Windows are packed when they take looseBytes more than twice their packed size.
 const looseBytes = 32 << 20
 
-// leastWindows is the number of windows below which they do not become longer for lack of memory.
+// Windows do not double for lack of memory if there are fewer than leastWindows afterwards.
 const leastWindows = 24
 
-// cellBytes is about what a window of a row takes with counts of one digit.
+// cellBytes is about how many bytes the counts of a row in a window take, with one significant
+// digit.
 const cellBytes = 512
 
-func (k *doublingState) take(v scan.Visit, p *partial) error {
+func (k *doublingState) consume(v scan.Visit, p *partial) error {
 	if k.flow.Err != nil {
 		return nil
 	}
 	start, end := v.Span()
-	length := MeantLength(end - start)
+	length := RoundLength(end - start)
 	if k.table.Size() == 0 {
 		k.table = merge.NewTable[merge.Merged](max(k.usual, length))
 		k.ran = merge.Span{Start: start, End: end}
@@ -233,11 +241,11 @@ func (k *doublingState) take(v scan.Visit, p *partial) error {
 	if k.workerSize.Load() > 0 {
 		k.rateBytes = 0
 	}
-	size := k.table.Size() // of the windows here, which workers get once windows double
+	size := k.table.Size()
 	if length > size && k.workerSize.Load() == 0 {
 		size = length
 	}
-	for length > size || (k.ran.End-k.ran.Start)/size > k.flow.Most {
+	for length > size || (k.ran.End-k.ran.Start)/size > k.flow.MostWindows {
 		size *= 2
 		k.workerSize.Store(size)
 	}
@@ -253,10 +261,10 @@ func (k *doublingState) take(v scan.Visit, p *partial) error {
 	return nil
 }
 
-// MeantLength returns the length that an interval was meant to have, in milliseconds. Timers are
-// early or late, so it is the nearest round number: 1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8 times a power
+// RoundLength returns the length that an interval was meant to have, in milliseconds. Timers are
+// early or late, so that is the nearest round number: 1, 1.2, 1.5, 2, 3, 4, 5, 6 or 8 times a power
 // of ten. So the windows of several logs have one length, whatever log comes first.
-func MeantLength(length int64) int64 {
+func RoundLength(length int64) int64 {
 	best := int64(1)
 	for ten := int64(1); ten <= length; ten *= 10 {
 		for _, tens := range []int64{2, 3, 4, 5, 6, 8, 10, 12, 15} {
@@ -270,11 +278,11 @@ func MeantLength(length int64) int64 {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// addCoarse adds the counts of a row in a window, or in a part of it. If there are too many, it
-// doubles the windows. Without room for leastWindows, it gives up.
+// addCoarse adds counts of a row to their window. While the windows of all rows exceed the budget,
+// it doubles the length of windows. It gives up if there is no memory for leastWindows.
 func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.put(m)
-	for k.flow.Room > 0 && k.cells > k.flow.Room/cellBytes && k.flow.Err == nil {
+	for k.flow.Budget > 0 && k.cells > k.flow.Budget/cellBytes && k.flow.Err == nil {
 		if (k.ran.End-k.ran.Start)/k.table.Size() < 2*leastWindows {
 			k.flow.Err = k.flow.Account.Refuse()
 		}
@@ -293,9 +301,10 @@ func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.workerSize.Store(gaveUp)
 }
 
-// put adds coarse counts to their window. They become the window if there is none.
+// put adds counts of a row to their window. If the row has no such window yet, m becomes the
+// window.
 func (k *doublingState) put(m *merge.Merged) {
-	before := 0
+	sizeBefore := 0
 	window := k.table.At(m.Tag, m.Start, m.End, func(at merge.Span) *merge.Merged {
 		m.Window = at
 		m.Compact()
@@ -303,13 +312,13 @@ func (k *doublingState) put(m *merge.Merged) {
 		return m
 	})
 	if window != m {
-		before = window.Size()
+		sizeBefore = window.Size()
 		k.flow.Err = cmp.Or(k.flow.Err, window.Merge(&m.Sum))
 	}
-	k.bytes += window.Size() - before
+	k.bytes += window.Size() - sizeBefore
 }
 
-// pack merges the windows into those of a size, and packs their counts.
+// pack merges the windows into windows of the given size, and packs their counts.
 func (k *doublingState) pack(size int64) {
 	old := k.table
 	k.table = merge.NewTable[merge.Merged](size)
@@ -329,7 +338,7 @@ func (k *doublingState) pack(size int64) {
 	}
 }
 
-// close takes what workers still have, and sets the results.
+// close adds the windows that workers have not handed over, and sets the results.
 func (k *doublingState) close() error {
 	for _, s := range k.shares {
 		for _, m := range s.ready {

@@ -18,46 +18,48 @@ import (
 	"hdrkit/tags"
 )
 
-// A Total is what some intervals of a row add up to.
+// A Total is the sum of some intervals of a row: of all, of those in a window, or of one.
 type Total struct {
-	// Row is nil for the row without a name. Input, Name and Tag are those of its first interval,
-	// or those of the input with the highest value, see [Windows.Sources].
-	Row, Tag []byte
-	Input    int
-	Name     string
-	// Sum has the counts, and when the first interval starts and the last one ends.
+	// Row is the name of the row, nil for the row without a name.
+	Row []byte
+	// Tag, Input and Name are the tag of the first interval, and the number and the name of its
+	// input. With [Windows.Sources] they are those of the interval with the highest value.
+	Tag   []byte
+	Input int
+	Name  string
+	// Sum has the counts of the intervals, the start of the first and the end of the last one.
 	Sum     merge.Sum
 	Lengths int64 // of all intervals together, in milliseconds
-	// Kinds and err say why some intervals do not add up, see [Total.Err].
+	// Kinds and err say why intervals do not add up, see [Total.Err].
 	Kinds scan.Kinds
 	err   error
 }
 
-// A Result is what is measured of an interval or a window.
+// A Result has the figures of an interval or of a window.
 type Result struct {
 	Total
-	// First is when the first interval starts in seconds, as the log has it: since the epoch, or
-	// since the start of the log if times are relative.
+	// First is the start of the first interval in seconds, as it stands in the log: since the
+	// epoch, or since the start of the log if times are relative.
 	First  float64
 	Stats  output.Stats
-	Coarse merge.Sum
-	// Visit is the interval, or the one that completed a window.
+	Coarse merge.Sum // the counts with fewer significant digits, if they are wanted
+	// Visit is the interval, or the interval that completed the window.
 	Visit scan.Visit
 }
 
-// A Window is what the intervals of a row in a window of time add up to.
+// A Window is the result of a row in a window of time.
 type Window struct {
 	Result
-	Window merge.Span
-	Rate   merge.Recorded
-	Counts *histogram.Histogram
+	Window merge.Span           // of time
+	Rate   merge.Recorded       // how many values were recorded in it
+	Counts *histogram.Histogram // of Sum
 	// Late reports that this is a single interval that came after its window was complete.
 	Late bool
 
 	work windowWork
 }
 
-// A windowWork is what the flow needs to know about a window until the window is used again.
+// A windowWork is the part of a window that only the flow uses.
 type windowWork struct {
 	highest    float64 // value, for [Windows.Sources]
 	handedOver bool    // a worker handed the window over with its first interval
@@ -67,8 +69,8 @@ type windowWork struct {
 	ahead      int     // bytes charged for the window while a worker adds to it
 }
 
-// setSource makes a total that of the row, the tag and the input of an interval. Their texts stay
-// views of the batch.
+// setSource sets the row, the tag and the input of a total to those of an interval. Their texts
+// stay views of the batch.
 func (t *Total) setSource(v scan.Visit) {
 	t.Row = v.Row
 	t.Tag = v.Tag
@@ -76,7 +78,7 @@ func (t *Total) setSource(v scan.Visit) {
 	t.Name = v.Name
 }
 
-// note notes an interval that was added to the sum, or failed to be.
+// note notes an interval that was added to the sum. Failed is the error if that failed, or nil.
 func (t *Total) note(v scan.Visit, d *scan.Decoder, failed error) {
 	t.fail(failed)
 	start, end := v.Span()
@@ -84,7 +86,7 @@ func (t *Total) note(v scan.Visit, d *scan.Decoder, failed error) {
 	t.Kinds.Add(d.Double(), v.Place)
 }
 
-// empty removes all that was added, and keeps the memory and the source.
+// empty removes all intervals from the total. It keeps its memory, row, tag and input.
 func (t *Total) empty() {
 	if t.Sum.Intervals() > 0 {
 		t.Sum.Reset()
@@ -94,7 +96,8 @@ func (t *Total) empty() {
 	t.err = nil
 }
 
-// Err returns why the intervals do not add up. It does not depend on their order.
+// Err returns an error if the intervals do not add up: if some have integers and others doubles, or
+// if their sum overflows. The error does not depend on the order of the intervals.
 func (t *Total) Err() error {
 	err := t.Kinds.Err()
 	if err == nil {
@@ -106,7 +109,7 @@ func (t *Total) Err() error {
 	return fmt.Errorf("tag %s: %w", tags.Text(t.Row), err)
 }
 
-// merge adds other, which is of the same row.
+// merge adds the intervals of other, which has the same row.
 func (t *Total) merge(other *Total) error {
 	if t.err == nil {
 		t.err = other.err
@@ -116,8 +119,8 @@ func (t *Total) merge(other *Total) error {
 	return t.fail(t.Sum.Merge(&other.Sum))
 }
 
-// fail keeps the error of intervals that do not add up, for [Total.Err]. It returns any other
-// error.
+// fail keeps an error of intervals that do not add up for [Total.Err], and returns nil then. It
+// returns any other error.
 func (t *Total) fail(err error) error {
 	sum, ok := err.(*merge.SumError)
 	if !ok {
@@ -129,7 +132,7 @@ func (t *Total) fail(err error) error {
 	return nil
 }
 
-// TooLate returns the error for a window that is late, or nil.
+// TooLate returns the error that says so if the window is late, and otherwise nil.
 func (w *Window) TooLate() error {
 	if !w.Late {
 		return nil
@@ -138,7 +141,7 @@ func (w *Window) TooLate() error {
 		float64(w.Window.End-w.Window.Start)/1000, time.UnixMilli(w.Window.Start).UTC().Format(time.RFC3339Nano))
 }
 
-// Merge adds other, which is of the same row.
+// Merge adds the intervals of other, which has the same window of time.
 func (w *Window) Merge(other *Window) error {
 	w.Rate.Moved += other.Rate.Moved
 	w.First = min(w.First, other.First)

@@ -6,7 +6,7 @@ import (
 	"hdrkit/output"
 )
 
-// Intervals are results by themselves, in the order of the scan.
+// Intervals is the flow that hands out a result for each interval, in the order of the scan.
 type Intervals struct {
 	// Figures are computed for each result. Without figures, a result has the maximum and the
 	// number of values.
@@ -51,8 +51,8 @@ func (k *Intervals) add(v scan.Visit, d *scan.Decoder, failed error, p *partial)
 	return r.Coarse.AddCoarse(start, end, counts, k.Digits)
 }
 
-// figuresOf returns figures of the open interval, in the memory of old ones: if figures is nil, the
-// maximum and the number of values only.
+// figuresOf returns figures of the interval that the decoder has opened, or only the maximum and
+// the number of values if figures is nil. It uses the memory of old.
 func figuresOf(d *scan.Decoder, figures []output.Figure, old output.Stats) (output.Stats, error) {
 	if figures == nil {
 		highest, count, err := d.MaxAndCount()
@@ -65,7 +65,7 @@ func figuresOf(d *scan.Decoder, figures []output.Figure, old output.Stats) (outp
 	return output.FiguresOf(counts, figures, old), nil
 }
 
-func (k *Intervals) take(v scan.Visit, p *partial) error {
+func (k *Intervals) consume(v scan.Visit, p *partial) error {
 	r := &p.single.Result
 	r.setSource(v)
 	r.Visit = v

@@ -14,7 +14,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Rows add up all intervals of each row. They come at the end, in the order of their names.
+// Rows is the flow that adds up all intervals of each row. It hands out the rows at the end, in the
+// order of their names.
 type Rows struct {
 	// ByInputAndTag makes a row of each tag of each input, whatever the scan says.
 	ByInputAndTag bool
@@ -34,7 +35,7 @@ type Rows struct {
 	HasIntervals []bool
 }
 
-// A Row is what all intervals of a row of the scan add up to.
+// A Row is the sum of all intervals of a row of the scan.
 type Row struct {
 	Total
 	Spans  merge.InputSpans // when its intervals ran
@@ -42,7 +43,7 @@ type Row struct {
 	Again  bool // another row has its intervals as well, see [Rows.SplitAgain]
 
 	charge  ledger.Charge
-	counted bool          // in the account: no other worker had the row before
+	counted bool          // the account counts the row here, and not at another worker
 	open    []*openWindow // by the number of a flow with differences
 }
 
@@ -128,9 +129,9 @@ func (k *rowsState) newShare(w *worker) share {
 	return s
 }
 
-func (k *rowsState) take(scan.Visit, *partial) error { return nil }
+func (k *rowsState) consume(scan.Visit, *partial) error { return nil }
 
-// isNew reports whether no worker had the row with this key before, and remembers the row.
+// isNew reports whether no worker had a row with this key before. It remembers the key.
 func (k *rowsState) isNew(key []byte) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

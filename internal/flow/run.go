@@ -18,44 +18,44 @@ type Flow interface{ start(r *run) state }
 type state interface {
 	// newShare returns the share of a worker. Each worker gets one before the scan.
 	newShare(w *worker) share
-	// take takes the next interval of the scan, and what a worker has made of it.
-	take(v scan.Visit, p *partial) error
-	// close hands out what is complete at the end.
+	// consume merges what a worker made of the next interval of the scan.
+	consume(v scan.Visit, p *partial) error
+	// close emits the results that are complete at the end of the scan.
 	close() error
 }
 
-// A share is what one worker has of a flow. Only that worker calls its methods.
+// A share is the work of one worker for a flow. Only this worker calls its methods.
 type share interface {
-	// beginBatch begins a batch. The partial results of the batch before were handed over.
+	// beginBatch is called before the first interval of a batch.
 	beginBatch()
 	// target returns the sum that gets the counts of an interval, or nil. With needsCounts, the
 	// counts are decoded before add is called.
 	target(v scan.Visit, p *partial) (sum *merge.Sum, needsCounts bool)
-	// add takes what it needs of an interval from the decoder, after the counts were added to the
-	// sums. Failed is nil or a [merge.SumError]: a sum lacks the interval, maybe that of another
-	// share.
+	// add gets the figures of an interval from the decoder, after the sums got the counts. It puts
+	// results for the state into p. Failed is nil, or a [merge.SumError] if the sum of this share
+	// or of another one lacks the interval.
 	add(v scan.Visit, d *scan.Decoder, failed error, p *partial) error
 }
 
-// A rangeObserver is a state that needs to know when inputs ran, for rates: it observes all
-// intervals in the range, of any tag. Passed is the time that the input had passed before the
-// interval.
+// A rangeObserver is a state that needs to know when inputs ran, for rates.
 type rangeObserver interface {
+	// observe is called for each interval in the range of the scan, of any tag. Passed is the time
+	// that the input had passed before the interval, see [scan.Scan.HasPassed].
 	observe(v scan.Visit, passed int64)
 }
 
-// A partial is what the share of a worker makes of an interval, for its state. Each flow fills the
-// fields that its state takes.
+// A partial is what the share of a worker makes of an interval for the state of the flow. Each flow
+// uses some of the fields.
 type partial struct {
-	single  *Window       // the interval alone; its memory is used again
-	window  *Window       // of its batch, if the interval is the first one there
-	merged  *merge.Merged // a window of a row that is complete
-	count   int64         // of values, if windows share them
-	highest float64       // value, for [Times]
+	single  *Window       // the result of the interval alone; its memory is used again
+	window  *Window       // the window of its batch, if the interval is the first one in it
+	merged  *merge.Merged // the counts of a row in a window
+	count   int64         // number of values
+	highest float64       // value
 }
 
-// emptySingle returns the result for the interval alone, with nothing added. The source and figures
-// are those of an earlier interval: to set all of them costs 1% of rows over time.
+// emptySingle returns the window for the interval alone, with an empty sum. Its other fields are
+// those of an earlier interval: to set all of them takes 1% of the time of rows over time.
 func (p *partial) emptySingle() *Window {
 	if p.single == nil {
 		p.single = &Window{work: windowWork{single: true}}
@@ -70,17 +70,17 @@ func (p *partial) emptySingle() *Window {
 	return single
 }
 
-// A run is a scan with its flows.
+// A run is a scan with the states of its flows.
 type run struct {
 	scan        *scan.Scan
 	states      []state
 	observers   []rangeObserver
-	workers     []worker // the last one belongs to the consumer goroutine
-	rowBytes    int      // about what a row takes beside its counts
-	compactAt   int      // the bytes of a worker's sums in a flow from which on new sums are compacted
-	passed      []int64  // by input, as in [scan.Scan.HasPassed], by intervals of any tag
-	latest      scan.Visit
-	differences int // the number of flows with differences
+	workers     []worker   // the last one belongs to the consumer goroutine
+	rowBytes    int        // about what a row takes beside its counts
+	compactAt   int        // the bytes of a worker's sums in a flow from which on new sums are compacted
+	passed      []int64    // by input, as in [scan.Scan.HasPassed], by intervals of any tag
+	latest      scan.Visit // the interval that is consumed
+	differences int        // the number of flows with differences
 }
 
 // Run takes the intervals of a scan through flows. Windows by time need [scan.Scan.ByTime], which
@@ -114,14 +114,14 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 	return r
 }
 
-// do runs the scan and closes the flows.
+// do runs the scan, and closes the states.
 func (r *run) do() error {
 	r.scan.Hooks.InRange = r.observe
 	defer func() { r.scan.Hooks.InRange = nil }()
 	decode := func(d *scan.Decoder, v scan.Visit, p *[]partial) error {
 		return r.workers[d.Worker].decode(d, v, p)
 	}
-	if err := scan.Run(r.scan, decode, r.take); err != nil {
+	if err := scan.Run(r.scan, decode, r.consume); err != nil {
 		return err
 	}
 	for n := range r.workers {
@@ -146,25 +146,25 @@ func (r *run) observe(v scan.Visit) {
 	r.passed[v.Input] = max(r.passed[v.Input], scan.PassedAfter(start, end))
 }
 
-// take gives the next interval to each flow, with what a worker has made of it for that flow.
-func (r *run) take(v scan.Visit, partials *[]partial) error {
+// consume gives each state what a worker made of the next interval.
+func (r *run) consume(v scan.Visit, partials *[]partial) error {
 	r.latest = v
 	for n, k := range r.states {
-		if err := k.take(v, &(*partials)[n]); err != nil {
+		if err := k.consume(v, &(*partials)[n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A worker has a share of each flow.
+// A worker is a goroutine of the scan that decodes intervals. It has a share of each flow.
 type worker struct {
 	run    *run
 	shares []share
-	sums   []*merge.Sum // that get the interval
+	sums   []*merge.Sum // memory for the sums that get an interval
 	rows   *rowsShare   // the share of [Rows]
 	key    []byte       // memory for a key
-	err    error        // that ends the scan
+	err    error        // ends the scan
 }
 
 // decode decodes an interval into all sums that get it. Partials gets what it makes of the interval
@@ -230,12 +230,13 @@ func startIn(v scan.Visit, relative bool) (first float64, origin int64) {
 	return v.Absolute(), 0
 }
 
-// rowBytes is about what a row takes beside its counts: with its tag, and where the sum is printed.
+// rowBytes is about how many bytes a row takes beside its counts: for its tag, and to print the
+// sum.
 const rowBytes = 1 << 10
 
 const (
-	// manyBytes is the largest number of bytes that the sums of a flow take before new ones are
-	// compacted. All workers together have at most one part of the memory, of partOfMemory parts.
+	// New sums of a flow are compacted once its sums take manyBytes, or one of partOfMemory parts
+	// of the memory for all workers together.
 	manyBytes    = 32 << 20
 	partOfMemory = 8
 )

@@ -5,7 +5,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Times are the maximum and the number of values of each interval, in the order of the scan.
+// Times is the flow that hands out the maximum and the number of values of each interval, in the
+// order of the scan.
 type Times struct {
 	// Emit takes an interval. Highest is its maximum in the unit of the log.
 	Emit func(v scan.Visit, highest float64, count int64)
@@ -25,7 +26,7 @@ func (k *Times) add(_ scan.Visit, d *scan.Decoder, _ error, p *partial) (err err
 	return err
 }
 
-func (k *Times) take(v scan.Visit, p *partial) error {
+func (k *Times) consume(v scan.Visit, p *partial) error {
 	k.Emit(v, p.highest, p.count)
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 	"hdrkit/output"
 )
 
-// Wide are [Intervals] whose counts workers add up in windows. The flow needs [Rows] before it.
+// Wide is the flow that does what [Intervals] does, but adds up the counts of a row in windows. It
+// needs [Rows] before it.
 type Wide struct {
 	Intervals Intervals
 	// Size is the size of windows in milliseconds. As long as it is 0, each result has its counts.
@@ -36,8 +37,8 @@ type wideState struct {
 type wideShare struct {
 	state    *wideState
 	windows  *differences
-	separate bool      // the result of the interval has its counts, not a window
-	ready    []*Window // to be handed over
+	separate bool      // the result of the current interval has its counts, and no window has them
+	ready    []*Window // for the state
 }
 
 func (k *Wide) start(r *run) state {
@@ -99,7 +100,7 @@ func (s *wideShare) add(v scan.Visit, d *scan.Decoder, failed error, p *partial)
 	return err
 }
 
-// handOver makes what a row recorded in a window ready to be handed over.
+// handOver queues what a row recorded in a window for the state.
 func (s *wideShare) handOver(r *Row, o *openWindow, h *histogram.Histogram) error {
 	w := &Window{Window: o.window}
 	w.Row = r.Row
@@ -108,8 +109,8 @@ func (s *wideShare) handOver(r *Row, o *openWindow, h *histogram.Histogram) erro
 	return w.Coarse.AddCoarse(o.ran.Start, o.ran.End, h, s.state.flow.Intervals.Digits)
 }
 
-func (k *wideState) take(v scan.Visit, p *partial) error {
-	if err := k.flow.Intervals.take(v, p); err != nil || p.window == nil {
+func (k *wideState) consume(v scan.Visit, p *partial) error {
+	if err := k.flow.Intervals.consume(v, p); err != nil || p.window == nil {
 		return err
 	}
 	return k.flow.EmitCounts(p.window)

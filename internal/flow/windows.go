@@ -15,9 +15,10 @@ import (
 	"hdrkit/output"
 )
 
-// Windows add up the intervals of each row in windows of time. A window comes when it is complete:
-// once all inputs have passed it, see [scan.Scan.AllPassed]. Windows come in the order of time, then
-// of rows. An interval that comes later is a result by itself, unless AtEnd is set.
+// Windows is the flow that adds up the intervals of each row in windows of time. It hands out a
+// window when the window is complete: once all inputs have passed it, see [scan.Scan.AllPassed].
+// Windows are in the order of time, then of rows. An interval that comes later is a result by
+// itself, unless AtEnd is set.
 type Windows struct {
 	// Size is the length of windows in milliseconds.
 	Size int64
@@ -39,13 +40,13 @@ type Windows struct {
 	Emit func(w *Window) error
 }
 
-// leastAdded is the number of intervals of a batch that a window must have on average, so that
-// workers add them up. If windows have fewer, workers hand over each interval by itself: a sum for
-// each window of a batch takes two to three times the memory then, and up to 1.15 times the CPU
-// time. With an interval each second, windows of 10 s are as fast both ways.
+// Workers add up the intervals of a batch in windows if a window has more than leastAdded of them
+// on average. Otherwise they hand over each interval by itself, since a sum for each window of a
+// batch takes two to three times the memory then, and up to 1.15 times the CPU time. With an
+// interval each second, windows of 10 s are as fast both ways.
 const leastAdded = 10
 
-// windowBytes is about what an open window takes beside its sum.
+// windowBytes is about how many bytes an open window takes beside its sum.
 const windowBytes = 800
 
 // windowPool has empty windows. The sum of a window may take half a megabyte.
@@ -66,23 +67,23 @@ type windowsState struct {
 	run    *run
 	table  merge.Table[Window]
 	bytes  int // of all windows in the table
-	loose  int // bytes of the sums that got something since pack looked at them
-	packAt int // loose after pack
-	round  int // of pack
+	loose  int // bytes of the sums that are not packed
+	packAt int // loose after the last call of pack
+	round  int // the number of calls of pack
 	charge ledger.Charge
-	ahead  atomic.Int64 // bytes of windows that workers have not handed over, or still add to
+	ahead  atomic.Int64 // bytes of windows to which workers add, and which are not in the table
 	rates  merge.Rates
 	counts histogram.Histogram
 	late   *scan.Decoder // of intervals that come after their windows
 }
 
-// A windowsShare has the windows of a worker in one batch.
+// A windowsShare has the windows of the current batch of a worker.
 type windowsShare struct {
 	state       *windowsState
 	worker      *worker
 	windows     map[string]*Window // by row and start of the window
 	window      *Window            // gets the interval that is being decoded, nil if it is late
-	findsMax    bool               // the state needs the maximum and the number of values of the interval
+	findsMax    bool               // the maximum and the number of values of the interval are needed
 	oneByOne    bool               // intervals are handed over by themselves, see leastAdded
 	intervals   int                // in the batch so far
 	passedUntil int64              // after these intervals, see [scan.PassedAfter]
@@ -126,9 +127,9 @@ func (s *windowsShare) target(v scan.Visit, p *partial) (sum *merge.Sum, needsCo
 	return &s.window.Sum, false
 }
 
-// windowOf returns what gets an interval: the window of its row in this batch, or a result for the
-// interval alone if intervals are handed over by themselves. It returns nil if the interval is
-// late.
+// windowOf returns the window to which an interval is added: the window of its row in this batch,
+// or a window for the interval alone if intervals are handed over by themselves. It returns nil if
+// the interval is late.
 func (s *windowsShare) windowOf(at merge.Span, v scan.Visit, p *partial) *Window {
 	k := s.state
 	if !k.flow.AtEnd && at.End <= s.passedUntil {
@@ -181,7 +182,8 @@ func (s *windowsShare) add(v scan.Visit, d *scan.Decoder, failed error, p *parti
 	return nil
 }
 
-// holdAhead charges for a window that a worker has.
+// holdAhead charges for a number of bytes of a window to which a worker adds, instead of those that
+// were charged before. At 0 the window is no longer charged here.
 func (k *windowsState) holdAhead(w *Window, bytes int) error {
 	more := bytes - w.work.ahead
 	if more == 0 {
@@ -193,7 +195,7 @@ func (k *windowsState) holdAhead(w *Window, bytes int) error {
 }
 
 // observe notes when an input ran. A line that is far out of order does not move the start of its
-// input: the windows there are complete already.
+// input, since the windows at its time are complete already.
 func (k *windowsState) observe(v scan.Visit, passed int64) {
 	start, end := k.span(v)
 	if ran, known := k.rates.Input(v.Part); known && start < passed && !k.flow.AtEnd {
@@ -202,7 +204,7 @@ func (k *windowsState) observe(v scan.Visit, passed int64) {
 	k.rates.Ran(v.Part, start, end)
 }
 
-func (k *windowsState) take(v scan.Visit, p *partial) error {
+func (k *windowsState) consume(v scan.Visit, p *partial) error {
 	start, end := k.span(v)
 	if k.flow.AtEnd {
 		k.rates.Add(v.Row, v.Part, start, end, p.count, math.MinInt64, k.flow.Size)
@@ -218,13 +220,14 @@ func (k *windowsState) take(v scan.Visit, p *partial) error {
 	if k.run.scan.HasPassed(v.Input, at.End) {
 		return k.takeLate(v, at, p)
 	}
-	// Windows that the input had passed get nothing of the interval.
+	// Windows that the input had passed before get no part of the interval.
 	k.rates.Add(v.Row, v.Part, start, end, p.count, k.run.scan.PassedBefore(), k.flow.Size)
 	return k.merge(p.window)
 }
 
-// takeLate takes an interval whose input has passed its window, whether other inputs have or not.
-// The other intervals that the batch has of the window are late, too, so each is decoded by itself.
+// takeLate emits an interval whose input has passed its window, whether other inputs have or not.
+// It decodes the interval by itself, since the other intervals of the batch in this window are
+// late, too.
 func (k *windowsState) takeLate(v scan.Visit, at merge.Span, p *partial) error {
 	if p.window != nil && !p.window.work.single {
 		k.holdAhead(p.window, 0)
@@ -252,7 +255,8 @@ func (k *windowsState) takeLate(v scan.Visit, at merge.Span, p *partial) error {
 	return k.emit(one)
 }
 
-// merge adds what a batch has of a window, or nothing if added is nil.
+// merge adds the intervals of a window that a worker handed over to the table. It does nothing if
+// added is nil.
 func (k *windowsState) merge(added *Window) (err error) {
 	if added == nil {
 		return nil
@@ -260,11 +264,11 @@ func (k *windowsState) merge(added *Window) (err error) {
 	if !added.work.single {
 		k.holdAhead(added, 0)
 	}
-	before := 0
+	sizeBefore := 0
 	window := k.table.At(added.Row, added.Window.Start, added.Window.Start, func(merge.Span) *Window { return nil })
 	switch {
 	case window != nil:
-		before = window.Sum.Size()
+		sizeBefore = window.Sum.Size()
 	case added.work.single:
 		window = windowPool.Get().(*Window)
 		window.Input = added.Input
@@ -274,10 +278,10 @@ func (k *windowsState) merge(added *Window) (err error) {
 	default:
 		window = added
 	}
-	if before == 0 && k.crowded() {
-		window.Sum.Compact() // what does not add up is found later
+	if sizeBefore == 0 && k.crowded() {
+		window.Sum.Compact() // an error occurs again in emit
 	}
-	if before == 0 {
+	if sizeBefore == 0 {
 		window.Row, window.Tag = bytes.Clone(added.Row), bytes.Clone(added.Tag)
 		k.table.At(window.Row, window.Window.Start, window.Window.Start, func(merge.Span) *Window { return window })
 	}
@@ -290,11 +294,11 @@ func (k *windowsState) merge(added *Window) (err error) {
 		err = window.Merge(added)
 		added.release()
 	}
-	if before == 0 {
+	if sizeBefore == 0 {
 		k.bytes += windowBytes
 	}
 	window.work.round = k.round
-	more := window.Sum.Size() - before
+	more := window.Sum.Size() - sizeBefore
 	k.bytes += more
 	k.loose += more
 	if k.flow.AtEnd && k.loose > k.packAt+k.mostLoose()/2 {
@@ -303,7 +307,7 @@ func (k *windowsState) merge(added *Window) (err error) {
 	return cmp.Or(err, k.charge.Set(k.flow.Account, k.table.Len(), k.bytes))
 }
 
-// crowded reports whether new windows are to be packed from their start.
+// crowded reports whether new windows are packed at once, since windows take much memory.
 func (k *windowsState) crowded() bool {
 	if k.flow.AtEnd {
 		return k.packAt > k.mostLoose()
@@ -311,12 +315,13 @@ func (k *windowsState) crowded() bool {
 	return k.loose > k.mostLoose()
 }
 
-// mostLoose is how many bytes windows take before new ones are packed.
+// mostLoose is the largest number of bytes of windows that are not packed. Above it, new windows
+// are packed.
 func (k *windowsState) mostLoose() int {
 	return k.run.scan.Memory.AtMost(manyBytes, partOfMemory) / 2
 }
 
-// pack packs the windows that got nothing since it was called last: they seldom get more. To add to
+// pack packs the windows that got nothing since its last call. They seldom get more, and to add to
 // packed windows takes longer.
 func (k *windowsState) pack() {
 	k.loose = 0
@@ -326,14 +331,14 @@ func (k *windowsState) pack() {
 			k.loose += before
 			continue
 		}
-		window.Sum.Compact() // what does not add up is found later
+		window.Sum.Compact() // an error occurs again in emit
 		k.bytes += window.Sum.Size() - before
 	}
 	k.packAt = k.loose
 	k.round++
 }
 
-// complete hands out the windows that end by a time.
+// complete emits the windows that end at or before a time.
 func (k *windowsState) complete(time int64) error {
 	for window := range k.table.Before(time) {
 		k.bytes -= windowBytes + window.Sum.Size()
@@ -346,7 +351,7 @@ func (k *windowsState) complete(time int64) error {
 	return nil
 }
 
-// emit hands out a window.
+// emit computes the figures of a window, and gives it to the user of the flow.
 func (k *windowsState) emit(window *Window) (err error) {
 	window.Counts, err = window.Sum.Histogram(&k.counts)
 	if err := cmp.Or(window.fail(err), window.Err()); err != nil {
@@ -369,6 +374,6 @@ func (k *windowsState) emit(window *Window) (err error) {
 }
 
 func (k *windowsState) close() error {
-	k.flow.Account.Add(0, -int(k.ahead.Swap(0))) // workers have no more work
+	k.flow.Account.Add(0, -int(k.ahead.Swap(0))) // workers are done
 	return k.complete(math.MaxInt64)
 }

@@ -16,56 +16,56 @@ import (
 	"hdrkit/tags"
 )
 
-// maxDiagnostics is the number of messages that are printed. The rest are only counted.
+// maxDiagnostics is the largest number of messages. Further ones are only counted.
 const maxDiagnostics = 1000
 
-// mostAlike is the number of lines of a file with the same cause that have a message each. One
-// message counts the others.
+// mostAlike is the largest number of lines of a file with the same fault that get a message each.
+// One message counts the other lines.
 const mostAlike = 3
 
-// mostMalformed is the number of malformed lines that end a command. A small compressed file can
-// have more lines than anybody wants to wait for; these take about half a minute.
+// More than mostMalformed malformed lines end a command. That many take about half a minute, and a
+// small compressed file can have many more.
 const mostMalformed = 50_000_000
 
-// Diagnostics prints what is wrong with logs, a line each, and counts it. It is safe for concurrent
-// use.
+// Diagnostics print the faults of logs, a line each, and count what the result lacks. They are safe
+// for concurrent use.
 type Diagnostics struct {
-	mu      sync.Mutex
-	std     *message.Streams
-	strict  bool
-	follows bool // messages begin with the time of day, and none is left out for their number
-	printed int
-	silent  int // messages that were not printed
-	count   tally
-	others  others
-	alike   repeats
-	filter  *tags.Filter
-	rows    rows
-	// Failed are the requests of measurements that failed, if Keep is set. Otherwise a message has
-	// them.
-	Keep   bool
-	Failed []Failed
-	cut    []Cut
+	mu        sync.Mutex
+	std       *message.Streams
+	strict    bool
+	following bool // see [Diagnostics.Follow]
+	printed   int  // messages, unless following
+	silent    int  // messages that were not printed
+	count     tally
+	otherFile otherFiles
+	repeated  repeatedFaults
+	filter    *tags.Filter
+	rows      rows
+	cut       []Cut
+	// Failed are the failed requests of measurements, if KeepFailed is set. Otherwise a message
+	// says how many there are.
+	KeepFailed bool
+	Failed     []Failed
 }
 
-// A Cut is a compressed log whose rest is missing. Until is the end of the last interval that was
-// read in milliseconds since the epoch, nil if it is not known.
+// A Cut is a compressed log whose rest is missing. Until is the end of the last interval that could
+// be read, in milliseconds since the epoch, or nil if there is none.
 type Cut struct {
 	Log   string
 	Until *int64
 }
 
-// rows say what makes a row.
+// rows say what makes a row of the result, for messages about options that make rows.
 type rows struct {
-	scan.Rows
-	text  string // the option that they come from
-	noted bool   // the output has the notes about phases
+	scan   scan.Rows
+	option string // that makes the rows
+	noted  bool   // [Diagnostics.TakePhaseNotes] was called
 }
 
-// A tally counts what is missing in the result.
+// A tally counts what the result lacks.
 type tally struct {
 	skipped int            // malformed lines
-	badRows map[string]int // malformed rows of phases, by file
+	badRows map[string]int // malformed rows of -phases, by file
 	// leftOut are the intervals that were read but not shown, and lastLeftOut is the last one.
 	leftOut     int
 	lastLeftOut scan.Place
@@ -73,48 +73,51 @@ type tally struct {
 	unread      int // logs that could not be read
 }
 
-// others are the inputs that are no logs.
-type others struct {
-	inputs int               // that were looked at
-	texts  map[string]string // by the name of an input that is no log, the message that says so
-	said   map[string]bool   // of these, those whose message was printed
+// otherFiles are the inputs that are no logs. Each gets one message only, however many lines it
+// has.
+type otherFiles struct {
+	inputs   int               // the number of all inputs whose kind is known
+	messages map[string]string // by the name of an input that is no log
+	printed  map[string]bool   // by name, whether the message was printed
 }
 
-// repeats are lines with the same fault.
-type repeats struct {
-	lines  map[fault]int
-	faults []repeated // of more than mostAlike lines
+// repeatedFaults count lines with the same fault.
+type repeatedFaults struct {
+	lines   map[fault]int
+	further []furtherFault // of faults in more than mostAlike lines, in the order of time
 }
 
-// Failed are the requests of a log that failed. Of these, NoValue have no value, so that they are
-// not recorded. Requests are all.
+// Failed are the failed requests of a log of measurements.
 type Failed struct {
-	Log                      string
-	Count, NoValue, Requests int64
+	Log      string
+	Count    int64 // of failed requests
+	NoValue  int64 // of failed requests without a value, which are not recorded
+	Requests int64 // of all requests
 }
 
-// A fault is what may be wrong with many lines of a file. The cause is without the text it quotes.
+// A fault is a mistake that many lines of a file may have. The cause lacks the text that it quotes.
 type fault struct{ file, field, cause string }
 
-// A repeated fault has the first message that was not printed.
-type repeated struct {
+// A furtherFault is a fault with the message of its first line that was not printed.
+type furtherFault struct {
 	fault
-	text string
+	message string
 }
 
 // NewDiagnostics returns the diagnostics of a command. If strict is set, the first malformed line
-// is an error.
+// ends the command.
 func NewDiagnostics(std *message.Streams, strict bool) *Diagnostics {
 	return &Diagnostics{
-		std:    std,
-		strict: strict,
-		others: others{texts: make(map[string]string), said: make(map[string]bool)},
-		alike:  repeats{lines: make(map[fault]int)},
-		count:  tally{badRows: make(map[string]int)},
+		std:       std,
+		strict:    strict,
+		otherFile: otherFiles{messages: make(map[string]string), printed: make(map[string]bool)},
+		repeated:  repeatedFaults{lines: make(map[fault]int)},
+		count:     tally{badRows: make(map[string]int)},
 	}
 }
 
-// Report prints what is wrong with a line of a log. A malformed line is skipped.
+// Report prints what is wrong with a line of a log, and counts a malformed line. It returns an
+// error if the command must end.
 func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	return d.report(err, malformed, func() {
 		d.count.skipped++
@@ -122,8 +125,8 @@ func (d *Diagnostics) Report(err *hdrlog.SyntaxError, malformed bool) error {
 	})
 }
 
-// ReportRow is [Diagnostics.Report] for a file of phases: no figure of the logs lacks what a row of
-// it has.
+// ReportRow is [Diagnostics.Report] for a file of -phases, whose malformed rows are counted apart
+// from those of logs.
 func (d *Diagnostics) ReportRow(err *hdrlog.SyntaxError, malformed bool) error {
 	return d.report(err, malformed, func() { d.count.badRows[err.File]++ })
 }
@@ -131,17 +134,17 @@ func (d *Diagnostics) ReportRow(err *hdrlog.SyntaxError, malformed bool) error {
 func (d *Diagnostics) report(err *hdrlog.SyntaxError, malformed bool, count func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	noLog := d.others.texts[err.File]
+	noLog := d.otherFile.messages[err.File]
 	if malformed && noLog == "" {
 		count()
 	}
 	switch {
-	case noLog != "" && d.others.said[err.File]:
+	case noLog != "" && d.otherFile.printed[err.File]:
 	case noLog != "":
 		d.print(noLog)
-		d.others.said[err.File] = true
-	case !d.follows && d.repeats(err):
-	case d.printed == maxDiagnostics: // a text that nobody sees takes time
+		d.otherFile.printed[err.File] = true
+	case !d.following && d.isRepeated(err):
+	case d.printed == maxDiagnostics: // do not spend time on a text that nobody sees
 		d.silent++
 	default:
 		d.print(err.Error() + Hint(err))
@@ -169,43 +172,44 @@ func (d *Diagnostics) noteCut(err *hdrlog.SyntaxError) {
 	d.cut = append(d.cut, cut)
 }
 
-// Idle says that a log has no interval, unless a message has said that it is none.
+// Idle prints that a log has no interval, unless a message says that the file is no log.
 func (d *Diagnostics) Idle(name string) {
 	d.mu.Lock()
-	noLog := d.others.texts[name] != ""
+	noLog := d.otherFile.messages[name] != ""
 	d.mu.Unlock()
 	if !noLog {
 		d.Warnf("%s has no interval", name)
 	}
 }
 
-// onlyOthers reports whether messages have said of all inputs that they are no logs.
-func (d *Diagnostics) onlyOthers() bool {
+// noLogs reports whether there are inputs, and messages have said of all that they are no logs.
+func (d *Diagnostics) noLogs() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.others.inputs > 0 && len(d.others.said) == d.others.inputs
+	return d.otherFile.inputs > 0 && len(d.otherFile.printed) == d.otherFile.inputs
 }
 
-// repeats reports whether enough lines with the same fault have a message, and counts the line.
-func (d *Diagnostics) repeats(err *hdrlog.SyntaxError) bool {
+// isRepeated reports whether enough lines with the same fault have a message. It counts the line.
+func (d *Diagnostics) isRepeated(err *hdrlog.SyntaxError) bool {
 	cause, _, _ := strings.Cut(err.Err.Error(), `: "`)
 	f := fault{err.File, err.Field, cause}
-	n, known := d.alike.lines[f]
+	n, known := d.repeated.lines[f]
 	if !known && d.printed == maxDiagnostics {
 		return false // a hostile log may have any number of faults
 	}
-	d.alike.lines[f] = n + 1
+	d.repeated.lines[f] = n + 1
 	if n == mostAlike {
-		d.alike.faults = append(d.alike.faults, repeated{f, err.Error() + Hint(err)})
+		d.repeated.further = append(d.repeated.further, furtherFault{f, err.Error() + Hint(err)})
 	}
 	return n >= mostAlike
 }
 
-// Follow is for a command that runs for long: messages begin with the time of day, and none is left
-// out for their number. The filter is that of -incT and -excT.
-func (d *Diagnostics) Follow(filter *tags.Filter) { d.follows, d.filter = true, filter }
+// Follow is for a command that follows logs: each message begins with the time of day, and their
+// number is not limited. The filter of tags is used by [Diagnostics.Close].
+func (d *Diagnostics) Follow(filter *tags.Filter) { d.following, d.filter = true, filter }
 
-// Hint names the option that settles what the library could only guess.
+// Hint returns what to add to the message of an error of the reader: the option to give if the
+// guess of the reader is wrong. It is empty for other errors.
 func Hint(err error) string {
 	switch {
 	case errors.Is(err, hdrlog.ErrSecondEnd):
@@ -216,11 +220,11 @@ func Hint(err error) string {
 	return ""
 }
 
-// add adds to a count, and prints text unless it is empty.
-func (d *Diagnostics) add(kind *int, n int, text string) {
+// add adds n to a count of d.count, and prints text unless it is empty.
+func (d *Diagnostics) add(count *int, n int, text string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	*kind += n
+	*count += n
 	if text != "" {
 		d.print(text)
 	}
@@ -235,7 +239,7 @@ func (d *Diagnostics) Skip(text string) error {
 	return nil
 }
 
-// Late counts a measurement that came too late. It prints the first one, and what to do.
+// Late counts a measurement that came too late. For the first one it prints the error and a remedy.
 func (d *Diagnostics) Late(err *hdrlog.SyntaxError, remedy string) error {
 	text := ""
 	if d.count.late == 0 {
@@ -248,13 +252,13 @@ func (d *Diagnostics) Late(err *hdrlog.SyntaxError, remedy string) error {
 	return nil
 }
 
-// SkipWindow counts a window of a tag whose intervals do not add up.
+// SkipWindow counts and reports a window of a tag whose intervals do not add up.
 func (d *Diagnostics) SkipWindow(tag []byte, why error) error {
 	return d.Skip(fmt.Sprintf("tag %s: the intervals of a window do not add up: %v", tags.Text(tag), why))
 }
 
-// LeaveOut prints why an interval that was read cannot be shown, and counts the interval: once if it
-// is in several phases.
+// LeaveOut prints why an interval that was read cannot be shown, and counts the interval: once if
+// it is in several phases.
 func (d *Diagnostics) LeaveOut(v scan.Visit, err error) {
 	d.mu.Lock()
 	known := v.Again && v.Place == d.count.lastLeftOut
@@ -265,15 +269,16 @@ func (d *Diagnostics) LeaveOut(v scan.Visit, err error) {
 	}
 }
 
-// LeftOut counts intervals that were read but not shown, and prints nothing now.
+// LeftOut counts intervals that were read but not shown. [Diagnostics.Close] prints their number.
 func (d *Diagnostics) LeftOut(intervals int) { d.add(&d.count.leftOut, intervals, "") }
 
-// fails takes the number of requests of measurements that failed.
-func (d *Diagnostics) fails(f Failed) {
+// addFailed adds the failed requests of a log of measurements, and prints them unless KeepFailed is
+// set.
+func (d *Diagnostics) addFailed(f Failed) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Failed = append(d.Failed, f)
-	if d.Keep {
+	if d.KeepFailed {
 		return
 	}
 	if f.NoValue > 0 {
@@ -286,18 +291,18 @@ func (d *Diagnostics) fails(f Failed) {
 	}
 }
 
-// Unread prints why a log could not be read.
+// Unread prints why a log could not be read, and counts the log.
 func (d *Diagnostics) Unread(text string) { d.add(&d.count.unread, 1, text) }
 
-// Notice prints another message.
+// Notice prints a message that changes no count.
 func (d *Diagnostics) Notice(text string) { d.add(&d.count.unread, 0, text) }
 
-// Warnf prints another message.
+// Warnf formats a message and prints it as [Diagnostics.Notice] does.
 func (d *Diagnostics) Warnf(format string, args ...any) { d.Notice(fmt.Sprintf(format, args...)) }
 
 func (d *Diagnostics) print(text string) {
 	switch {
-	case d.follows:
+	case d.following:
 		message.Print(d.std.Err, time.Now().Format(time.TimeOnly)+" "+d.std.Name, text)
 	case d.printed == maxDiagnostics:
 		d.silent++
@@ -307,9 +312,9 @@ func (d *Diagnostics) print(text string) {
 	}
 }
 
-// AddsUp prints a notice if tags that an option adds up count the same requests. It reports whether
-// they do.
-func (d *Diagnostics) AddsUp(option string, tags []string) bool {
+// WarnSameRequests prints a notice if an option adds up tags that count the same requests. It
+// reports whether it printed one.
+func (d *Diagnostics) WarnSameRequests(option string, tags []string) bool {
 	same, choice := writers.SameRequests(tags)
 	if same != "" {
 		d.std.Say("%s adds up %s; choose %s", option, same, choice)
@@ -331,11 +336,11 @@ func (d *Diagnostics) Skipped() int {
 	return d.count.skipped
 }
 
-// Cut returns the logs that are cut short. Skipped counts a line for each.
+// Cut returns the logs that are cut short. [Diagnostics.Skipped] counts a line for each of them.
 func (d *Diagnostics) Cut() []Cut { return d.cut }
 
-// Close prints which patterns matched no tag, and how much was skipped and left out. It returns the
-// status for that, nil if there was nothing.
+// Close prints which patterns matched no tag, and how much was skipped and left out. It returns
+// [message.Skipped] as status if the result lacks something, and otherwise nil.
 func (d *Diagnostics) Close() error {
 	include, exclude := d.filter.Unmatched()
 	for n, pattern := range slices.Concat(include, exclude) {
@@ -345,19 +350,19 @@ func (d *Diagnostics) Close() error {
 		}
 		d.std.Say("-%s %q matches no tag%s", option, pattern, suggest(pattern, d.filter.Seen(), "tag"))
 	}
-	if d.rows.By.Unmatched() {
+	if d.rows.scan.By.Unmatched() {
 		d.std.Say("-by: the regular expression matches no whole tag")
 	}
-	for _, row := range d.rows.By.Added() {
-		if d.AddsUp(d.rows.text, row) {
+	for _, row := range d.rows.scan.By.Added() {
+		if d.WarnSameRequests(d.rows.option, row) {
 			break
 		}
 	}
-	d.sayPhases()
-	for _, f := range d.alike.faults {
-		more := d.alike.lines[f.fault] - mostAlike
+	d.printPhases()
+	for _, f := range d.repeated.further {
+		more := d.repeated.lines[f.fault] - mostAlike
 		if more == 1 {
-			d.std.Say("%s", f.text)
+			d.std.Say("%s", f.message)
 			continue
 		}
 		d.std.Say("%s: %s: %s: %s", f.file, message.Number(more, "more line"), f.field, f.cause)
@@ -366,9 +371,9 @@ func (d *Diagnostics) Close() error {
 		d.std.Say("%d more messages like these", d.silent)
 	}
 	for _, c := range []struct {
-		n            int
-		what, things string
-		why          string
+		n             int
+		action, thing string
+		why           string
 	}{
 		{len(d.cut), "could not read the rest of", "log", ""},
 		{d.count.skipped - len(d.cut), "skipped", "malformed line", ""},
@@ -377,25 +382,25 @@ func (d *Diagnostics) Close() error {
 		{d.count.unread, "could not read", "log", ""},
 	} {
 		if c.n > 0 {
-			d.std.Say("%s %s%s", c.what, message.Number(c.n, c.things), c.why)
+			d.std.Say("%s %s%s", c.action, message.Number(c.n, c.thing), c.why)
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(d.count.badRows)) {
 		d.std.Say("skipped %s of %s, which the phases lack", message.Number(d.count.badRows[file], "row"), file)
 	}
-	if d.count.skipped+len(d.count.badRows)+d.count.late+d.count.leftOut+d.count.unread+len(d.others.said) > 0 {
+	if d.count.skipped+len(d.count.badRows)+d.count.late+d.count.leftOut+d.count.unread+len(d.otherFile.printed) > 0 {
 		return message.Status(message.Skipped)
 	}
 	return nil
 }
 
-// sayPhases says which phases have no row, or fewer times than their files say.
-func (d *Diagnostics) sayPhases() {
-	if d.rows.Phases == nil {
+// printPhases prints which phases have no interval, or some spans without an interval.
+func (d *Diagnostics) printPhases() {
+	if d.rows.scan.Phases == nil {
 		return
 	}
-	none, short := d.rows.Phases.Missing()
-	elsewhere := d.rows.Phases.Elsewhere()
+	none, short := d.rows.scan.Phases.Missing()
+	elsewhere := d.rows.scan.Phases.Elsewhere()
 	switch {
 	case elsewhere != "":
 		d.std.Say("-phases: %s", elsewhere)
@@ -414,10 +419,10 @@ func (d *Diagnostics) sayPhases() {
 	}
 }
 
-// TakePhaseNotes returns notes about rows of phases, for an output to have instead of messages: a
-// second call returns nothing.
+// TakePhaseNotes returns notes about rows of phases. An output that shows them calls it, so that
+// [Diagnostics.Close] does not print them: a second call returns nothing.
 func (d *Diagnostics) TakePhaseNotes() (notes []string) {
-	if d.rows.Phases == nil || d.rows.noted {
+	if d.rows.scan.Phases == nil || d.rows.noted {
 		return nil
 	}
 	d.rows.noted = true
@@ -430,9 +435,13 @@ func (d *Diagnostics) TakePhaseNotes() (notes []string) {
 	return notes
 }
 
-// PhasesOverlap reports whether rows of phases have intervals in common.
-func (d *Diagnostics) PhasesOverlap() bool { return d.rows.Phases != nil && d.rows.Phases.Overlap() }
+// PhasesOverlap reports whether an interval is in the rows of several phases.
+func (d *Diagnostics) PhasesOverlap() bool {
+	return d.rows.scan.Phases != nil && d.rows.scan.Phases.Overlap()
+}
 
-// ShortPhases reports whether times of phases are in no row, since they are shorter than half an
-// interval.
-func (d *Diagnostics) ShortPhases() bool { return d.rows.Phases != nil && d.rows.Phases.Short() }
+// ShortPhases reports whether a phase is shorter than half an interval, so that no interval is in
+// its row.
+func (d *Diagnostics) ShortPhases() bool {
+	return d.rows.scan.Phases != nil && d.rows.scan.Phases.Short()
+}

@@ -20,7 +20,7 @@ func TestFollowMessages(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	d := NewDiagnostics(&message.Streams{Name: "hdrsum", Err: &out}, false)
-	d.follows = true
+	d.following = true
 	for n := range 2 * maxDiagnostics {
 		d.Warnf("message %d", n)
 	}

@@ -18,51 +18,54 @@ import (
 	"hdrkit/internal/scan/rotate"
 )
 
-// A Source is what an option or an argument names: standard input, a file, or the files of a folder
-// whose whole names an expression matches. It may have no file yet.
+// A Source is what one value of an option or one argument names: standard input, a file, all logs
+// of a folder, or the files of a folder whose whole names match an expression. The files need not
+// exist yet.
 type Source struct {
-	option, Text string // as they were given; the text of -tif is without the tag
-	Tag          string // of -tif
-	Stdin        bool
-	Path         string // of a file, empty for a pattern
-	Folder       string
-	several      bool // Folder is a pattern, see [scan.Folders]
-	expression   *regexp.Regexp
-	whole        bool // the logs of a folder, whatever their names
-	run          string
-	unitOf       func(log string) (hdrlog.Unit, bool)
+	option         string // such as "-tif ", empty for -if and arguments
+	Text           string // the value of the option, of -tif without the tag
+	Tag            string // of -tif
+	Stdin          bool
+	Path           string // of a file; otherwise empty
+	Folder         string // of the files
+	severalFolders bool   // Folder is a pattern of several folders, see [scan.Folders]
+	expression     *regexp.Regexp
+	allLogs        bool   // of Folder, whatever their names are
+	run            string // see [scan.Input.Run]
+	unitOf         func(log string) (hdrlog.Unit, bool)
 }
 
-// Inputs say which logs to read. Messages call them by the options that give them.
+// Inputs are the options that say which logs to read.
 type Inputs struct {
-	Names  []string // files, folders and patterns: -if and arguments
-	Paths  []string // files: -ifp
-	Tagged []string // TAG=NAME: -tif
-	Folder string   // of the names, or a pattern: -ip
+	Names  []string // -if and arguments: files, folders and patterns
+	Paths  []string // -ifp: files
+	Tagged []string // -tif: TAG=NAME
+	Folder string   // -ip: the folder of the names, or a pattern of folders
 	Second hdrlog.SecondField
-	// Untagged intervals stay untagged, although the logs say what they hold.
+	// Untagged lets untagged intervals stay untagged, even if logs say that they contain different
+	// things.
 	Untagged bool
-	// Runs is set if a folder of folders has a run in each. A folder beside other names is a run.
+	// Runs makes a run of each folder in a folder, and of a folder that is named beside others.
 	Runs bool
-	// Waits is set if logs may come later.
+	// Waits reports that the command also reads logs that are created later.
 	Waits bool
-	// Output is the file that -of names, nil for a command without: no input.
+	// Output is the file that -of names, which is no input. It is nil if the command has no -of.
 	Output *string
-	// UnitOf, if it is set, returns the unit that the user gives the values of a log. Rows of
-	// measurements are read in it.
+	// UnitOf, if not nil, returns the unit that the user gives the values of a log. Measurements
+	// are read in this unit.
 	UnitOf func(log string) (hdrlog.Unit, bool)
-	// Given are inputs of a program that has no files. Names are nil then.
+	// Given are the inputs of a program without files. Names are nil then.
 	Given []scan.Input
 }
 
-// Sources returns what is named. If that is nothing, it is standard input, unless that is a
-// terminal.
+// Sources returns what the options name. If they name nothing, that is standard input, or an error
+// if standard input is a terminal.
 func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 	folder := cmp.Or(in.Folder, ".")
-	several := false
+	severalFolders := false
 	if info, err := os.Stat(folder); err != nil && strings.ContainsAny(folder,
 		"*?[") && (in.Waits || len(scan.Folders(folder)) > 0) {
-		several = true
+		severalFolders = true
 	} else if err != nil {
 		return nil, fmt.Errorf("-ip: %w", err)
 	} else if !info.IsDir() {
@@ -73,7 +76,7 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 		texts  []string
 	}{{"", in.Names}, {"-ifp ", in.Paths}, {"-tif ", in.Tagged}} {
 		for _, text := range named.texts {
-			s := Source{option: named.option, Text: text, Folder: folder, several: several, unitOf: in.UnitOf}
+			s := Source{option: named.option, Text: text, Folder: folder, severalFolders: severalFolders, unitOf: in.UnitOf}
 			switch named.option {
 			case "-ifp ":
 				s.Path = text
@@ -83,7 +86,7 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 				}
 				fallthrough
 			default:
-				err = s.find()
+				err = s.resolve()
 			}
 			if err != nil {
 				return nil, err
@@ -94,8 +97,9 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 			if info, err := os.Stat(s.Path); err == nil && info.IsDir() {
 				s.Folder = s.Path
 				s.Path = ""
-				s.several = false
-				s.whole, s.expression = true, anyName
+				s.severalFolders = false
+				s.allLogs = true
+				s.expression = anyName
 			}
 			if in.Runs {
 				all = append(all, s.runs(len(named.texts) > 1)...)
@@ -118,17 +122,18 @@ func (in *Inputs) Sources(std *message.Streams) (all []Source, err error) {
 	return all, nil
 }
 
-// anyName matches the logs of a folder: all files but hidden ones.
+// anyName matches the names of all files that are not hidden.
 var anyName = regexp.MustCompile("[^.].*")
 
-// runs returns the sources of the runs of a source: itself, or the folders with logs in a folder
-// that has none, or that a pattern matches. Beside others, a folder is a run.
-func (s *Source) runs(beside bool) (all []Source) {
+// runs returns a source for each run that a source names. A folder without logs has a run in each
+// of its folders with logs, and a pattern has one in each folder with logs that it matches. Any
+// other source is a run itself, and so is a folder that is named beside others.
+func (s *Source) runs(besideOthers bool) (all []Source) {
 	var folders []string
 	switch {
-	case s.whole && beside:
+	case s.allLogs && besideOthers:
 		folders = []string{s.Folder}
-	case s.whole && !s.hasLogs(s.Folder):
+	case s.allLogs && !s.hasLogs(s.Folder):
 		folders = scan.Folders(filepath.Join(s.Folder, "*"))
 	case s.expression != nil && strings.ContainsAny(s.Text, wild):
 		folders = scan.Folders(filepath.Join(s.Folder, filepath.Base(s.Text)))
@@ -140,7 +145,7 @@ func (s *Source) runs(beside bool) (all []Source) {
 				Text:       folder,
 				Tag:        s.Tag,
 				Folder:     folder,
-				whole:      true,
+				allLogs:    true,
 				run:        folder,
 				expression: anyName,
 				unitOf:     s.unitOf,
@@ -153,9 +158,9 @@ func (s *Source) runs(beside bool) (all []Source) {
 	return all
 }
 
-// hasLogs reports whether a folder has a log.
+// hasLogs reports whether a folder contains a log.
 func (s *Source) hasLogs(folder string) bool {
-	entries, _ := os.ReadDir(folder) // what cannot be read gets a message later
+	entries, _ := os.ReadDir(folder) // reading the files reports an error
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			return false
@@ -165,12 +170,14 @@ func (s *Source) hasLogs(folder string) bool {
 	})
 }
 
-// Matches reports whether a pattern matches a name.
-func (s *Source) Matches(name string) bool { return len(whole(s.expression, []string{name})) > 0 }
+// Matches reports whether the expression of the source matches the name of a file as a whole.
+func (s *Source) Matches(name string) bool {
+	return len(wholeMatches(s.expression, []string{name})) > 0
+}
 
-// find finds out what a value of -if names: standard input, an existing file or folder, or else
-// names.
-func (s *Source) find() (err error) {
+// resolve finds out what Text names: standard input, an existing file or folder, or else files
+// whose names match an expression.
+func (s *Source) resolve() (err error) {
 	switch {
 	case s.Text == "":
 		return message.Usagef("%s\"\" names no log; is a variable empty?", s.option)
@@ -199,15 +206,16 @@ func (s *Source) find() (err error) {
 	return nil
 }
 
-// A text with *, ? or [ can be a pattern of a shell, unless it has what only regular expressions
-// have.
+// A text with one of the characters of wild can be a pattern of a shell, unless notGlob matches
+// something in it that only regular expressions have.
 const (
 	wild    = "*?["
 	notGlob = `[.)][*+?]|[\\^$(){}|+]`
 )
 
-// orGlob takes a source for a pattern of a shell if it matches nothing as a regular expression, or
-// is none. A text that matches different files as both is refused.
+// orGlob makes the source a pattern of a shell if Text is no regular expression, for which
+// notRegular is the reason, or matches nothing as one. It returns an error if Text matches
+// different files both ways.
 func (s *Source) orGlob(notRegular error) error {
 	glob := *s
 	folder, base := filepath.Split(s.Text)
@@ -215,10 +223,10 @@ func (s *Source) orGlob(notRegular error) error {
 	if filepath.IsAbs(folder) {
 		glob.Folder = filepath.Clean(folder)
 	}
-	glob.several = s.several || strings.ContainsAny(folder, wild)
-	written := strings.NewReplacer(".", `\.`, "*", ".*", "?", ".", "[!", "[^").Replace(base)
+	glob.severalFolders = s.severalFolders || strings.ContainsAny(folder, wild)
+	translated := strings.NewReplacer(".", `\.`, "*", ".*", "?", ".", "[!", "[^").Replace(base)
 	var err error
-	if glob.expression, err = regexp.Compile(written); err != nil {
+	if glob.expression, err = regexp.Compile(translated); err != nil {
 		return message.Usagef("%s%q is no file, no pattern and no regular expression", s.option, s.Text)
 	}
 	var other []string
@@ -226,7 +234,7 @@ func (s *Source) orGlob(notRegular error) error {
 		if other, err = s.names(); err != nil {
 			return err
 		}
-		other = whole(s.expression, other)
+		other = wholeMatches(s.expression, other)
 	}
 	if len(other) == 0 {
 		*s = glob
@@ -236,17 +244,17 @@ func (s *Source) orGlob(notRegular error) error {
 	if err != nil {
 		return err
 	}
-	if names = whole(glob.expression, names); len(names) > 0 && !slices.Equal(names, other) {
+	if names = wholeMatches(glob.expression, names); len(names) > 0 && !slices.Equal(names, other) {
 		return message.Usagef("%s'%s' is %s in a shell, and %s as a regular expression: write '%s' "+
 			"for the first, '(%s)' for the second",
-			s.option, s.Text, message.List(names), message.List(other), folder+written, s.Text)
+			s.option, s.Text, message.List(names), message.List(other), folder+translated, s.Text)
 	}
 	return nil
 }
 
-// isLog reports whether a file begins like a log, or like measurements that are read as one. If it
-// is none, the error may say what option makes one of it. A file that cannot be read gets a message
-// later.
+// isLog reports whether a file begins like a log, or like measurements that are read as a log. If
+// it does not, the error may say which option of hdrrec makes a log of it. A file that cannot be
+// read counts as a log, so that reading it reports the error.
 func (s *Source) isLog(path string) (is bool, why error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -261,7 +269,7 @@ func (s *Source) isLog(path string) (is bool, why error) {
 	return measured != nil || measure.IsLog(begin), why
 }
 
-// names returns the names of the files in the folder, with their folders if there are several.
+// names returns the names of the files in Folder. They are paths if Folder is a pattern of folders.
 func (s *Source) names() (names []string, err error) {
 	for _, folder := range scan.Folders(s.Folder) {
 		entries, err := os.ReadDir(folder)
@@ -270,7 +278,7 @@ func (s *Source) names() (names []string, err error) {
 		}
 		for _, entry := range entries {
 			path, name := filepath.Join(folder, entry.Name()), entry.Name()
-			if s.several {
+			if s.severalFolders {
 				name = path
 			}
 			if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -281,7 +289,7 @@ func (s *Source) names() (names []string, err error) {
 	return names, nil
 }
 
-// splitTagged splits a value of -tif, TAG=LOG, at the first =. A tag has at least one character.
+// splitTagged splits a value of -tif, TAG=LOG, at the first =. Neither side may be empty.
 func splitTagged(tagged string) (tag, log string, err error) {
 	tag, log, _ = strings.Cut(tagged, "=")
 	if tag == "" || log == "" {
@@ -293,8 +301,9 @@ func splitTagged(tagged string) (tag, log string, err error) {
 	return tag, log, nil
 }
 
-// Find returns the logs that are named, each once: in the order in which they are named, and sorted
-// by name if one pattern matches several. All files can be opened; pipes are not tried.
+// Find returns the logs that the options name, each once, in the order in which they are named. The
+// logs of one pattern are sorted by name. Find returns an error if a file cannot be opened. It does
+// not try to open pipes.
 func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
 	var all []Source
 	if in.Given == nil {
@@ -304,7 +313,7 @@ func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
 		}
 	}
 	inputs := slices.Clone(in.Given)
-	known := make(map[[2]uint64][]int) // the inputs of an identity: there may be many logs
+	known := make(map[[2]uint64][]int) // indices of inputs by [scan.Identity]: there may be many logs
 	for _, s := range all {
 		logs, err := s.logs(std, in.Output)
 		if err != nil {
@@ -347,7 +356,7 @@ func (in *Inputs) Find(std *message.Streams) ([]scan.Input, error) {
 	return inputs, nil
 }
 
-// logs returns the logs of a source, at least one, and not the output.
+// logs returns the logs of a source without the output, or an error if there are none.
 func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, err error) {
 	if s.Stdin {
 		return []scan.Input{scan.Stdin(std.In)}, nil
@@ -360,12 +369,12 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 	if err != nil {
 		return nil, err
 	}
-	matched := whole(s.expression, names)
+	matched := wholeMatches(s.expression, names)
 	byTag := len(matched) == 0 && strings.ContainsAny(s.Text, wild+"+|")
 	if byTag {
-		matched = parts(s.expression, names)
+		matched = partMatches(s.expression, names)
 	}
-	if s.whole {
+	if s.allLogs {
 		all := len(matched)
 		hint := ""
 		matched = slices.DeleteFunc(matched, func(name string) bool {
@@ -399,10 +408,10 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 		return nil, fmt.Errorf("%s%q: no such file%s%s%s", s.option, s.Text, where, expression, hint)
 	}
 	if len(matched) > 1 && output != nil {
-		matched = s.notWritten(std, *output, matched)
+		matched = s.withoutOutput(std, *output, matched)
 	}
 	for _, name := range matched {
-		if !s.several {
+		if !s.severalFolders {
 			name = filepath.Join(s.Folder, name)
 		}
 		log, err := fileInput(name)
@@ -415,21 +424,22 @@ func (s *Source) logs(std *message.Streams, output *string) (logs []scan.Input, 
 	case byTag:
 		std.Notef("%s'%s' matches no whole name, but the tag and the suffix of %s: %s", s.option, s.Text,
 			message.Number(len(matched), "file"), message.List(matched))
-	case len(matched) > 1 && !s.whole:
+	case len(matched) > 1 && !s.allLogs:
 		std.Notef("%s'%s' matches %d files: %s", s.option, s.Text, len(matched), message.List(matched))
 	}
 	return logs, nil
 }
 
-// notWritten returns names without that of the output, which an earlier run wrote.
-func (s *Source) notWritten(std *message.Streams, output string, names []string) []string {
+// withoutOutput returns the names without the file of -of, which an earlier run of the command
+// wrote.
+func (s *Source) withoutOutput(std *message.Streams, output string, names []string) []string {
 	written, err := os.Stat(output)
 	if err != nil || !written.Mode().IsRegular() {
 		return names
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
 		path := name
-		if !s.several {
+		if !s.severalFolders {
 			path = filepath.Join(s.Folder, name)
 		}
 		info, err := os.Stat(path)
@@ -448,12 +458,12 @@ func leftOut(others int) string {
 	return fmt.Sprintf("; left out %s", message.Number(others, "other file"))
 }
 
-// whole returns the names that an expression matches as a whole, without their folders. It makes
-// the expression prefer long matches.
-func whole(expression *regexp.Regexp, names []string) (matched []string) {
+// wholeMatches returns the names that an expression matches as a whole. It ignores the folders of
+// names. It changes the expression to prefer long matches.
+func wholeMatches(expression *regexp.Regexp, names []string) (matched []string) {
 	expression.Longest()
 	for _, name := range names {
-		// If a match has all of the name, it is the leftmost and the longest.
+		// A match of the whole name is the leftmost and longest one.
 		base := filepath.Base(name)
 		if at := expression.FindStringIndex(base); at != nil && at[1]-at[0] == len(base) {
 			matched = append(matched, name)
@@ -462,10 +472,10 @@ func whole(expression *regexp.Regexp, names []string) (matched []string) {
 	return matched
 }
 
-// parts returns the names that an expression matches without what hdrsplit puts between the tag and
-// the suffix, which is the name of the log: insert-rt.run1.hdr as insert-rt.hdr. A tag may have
-// dots.
-func parts(expression *regexp.Regexp, names []string) (matched []string) {
+// partMatches returns the names of parts of hdrsplit that an expression matches without the name of
+// the log that was split: hdrsplit puts this name between the tag and the suffix. So the expression
+// insert-rt.hdr matches insert-rt.run1.hdr. A tag may have dots.
+func partMatches(expression *regexp.Regexp, names []string) (matched []string) {
 	for _, name := range names {
 		base := filepath.Base(name)
 		suffix := filepath.Ext(base)
@@ -474,7 +484,7 @@ func parts(expression *regexp.Regexp, names []string) (matched []string) {
 		}
 		stem := strings.TrimSuffix(base, suffix)
 		for at := range stem {
-			if stem[at] == '.' && len(whole(expression, []string{stem[:at] + suffix})) > 0 {
+			if stem[at] == '.' && len(wholeMatches(expression, []string{stem[:at] + suffix})) > 0 {
 				matched = append(matched, name)
 				break
 			}
@@ -483,8 +493,8 @@ func parts(expression *regexp.Regexp, names []string) (matched []string) {
 	return matched
 }
 
-// suggest returns a hint for a pattern that matches no name of a thing: a similar expression that
-// does, or a similar name.
+// suggest returns a hint for a pattern that matches no name: a similar expression that matches
+// some, or a similar name. Thing says what names are of: "name", "tag" or the like.
 func suggest(pattern string, names []string, thing string) string {
 	glob := strings.NewReplacer(".*", ".*", `\.`, `\.`, ".", `\.`, "*", ".*", "?", ".").Replace(pattern)
 	candidates := []string{glob, ".*" + pattern, pattern + ".*", ".*" + pattern + ".*"}
@@ -497,7 +507,7 @@ func suggest(pattern string, names []string, thing string) string {
 		if err != nil || thing == "tag" && !strings.ContainsAny(candidate, special) {
 			continue
 		}
-		if matched := whole(expression, names); len(matched) > 0 {
+		if matched := wholeMatches(expression, names); len(matched) > 0 {
 			return fmt.Sprintf("; '%s' matches %s, such as %s", candidate, message.Number(len(matched), thing),
 				matched[0])
 		}
@@ -505,8 +515,9 @@ func suggest(pattern string, names []string, thing string) string {
 	return message.DidYouMean(pattern, names)
 }
 
-// InFolder returns how to give a regular expression behind a folder, such as logs/.*\.hdr, and
-// nothing if it matches no name in it.
+// InFolder returns a hint for a text that is a folder and a regular expression, such as
+// logs/.*\.hdr: how to give them apart. It is empty if the expression matches no name in the
+// folder.
 func InFolder(text string) string {
 	folder, pattern := filepath.Split(text)
 	expression, err := regexp.Compile(pattern)
@@ -514,13 +525,14 @@ func InFolder(text string) string {
 		return ""
 	}
 	names, err := (&Source{Folder: filepath.Clean(folder)}).names()
-	if err != nil || len(whole(expression, names)) == 0 {
+	if err != nil || len(wholeMatches(expression, names)) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("-ip %s %s looks in this folder", message.Quoted(filepath.Clean(folder)), message.Quoted(pattern))
 }
 
-// fileInput returns the input of a file that can be read, or of a pipe.
+// fileInput returns the input that reads a file or a pipe. It returns an error if the file cannot
+// be opened. It does not open a pipe, since that waits for the writer and may end it.
 func fileInput(path string) (scan.Input, error) {
 	info, err := os.Stat(path)
 	var missing *fs.PathError
@@ -531,7 +543,6 @@ func fileInput(path string) (scan.Input, error) {
 		return scan.Input{}, err
 	}
 	if !info.Mode().IsRegular() {
-		// Opening a pipe waits for its writer, and closing it may end the writer.
 		input := scan.File(path, 0)
 		input.Info, input.Once = info, true
 		return input, nil

@@ -26,7 +26,7 @@ func FuzzWhole(f *testing.F) {
 		if err != nil || filepath.Base(name) != name { // no file has such a name
 			return
 		}
-		got := len(whole(expression, []string{name})) > 0
+		got := len(wholeMatches(expression, []string{name})) > 0
 		anchored, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
 		if err != nil || strings.Contains(pattern, `\Q`) {
 			return // the anchors became a part of the expression

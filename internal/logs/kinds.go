@@ -14,11 +14,13 @@ import (
 	"hdrkit/internal/scan"
 )
 
-const jsonKind = "a JSON document"
+const (
+	jsonKind = "a JSON document"
+	picture  = "a picture; hdrplot LOG -of FILE writes one"
+)
 
-const picture = "a picture; hdrplot LOG -of FILE writes one"
-
-// fileKinds are files that people give by mistake, by how they begin.
+// fileKinds are kinds of files that users give by mistake, with the bytes that such files begin
+// with.
 var fileKinds = []struct{ begin, kind string }{
 	{"\x89PNG", picture}, {"\xff\xd8\xff", picture}, {"GIF8", picture}, {"<svg", picture}, {"<?xml", "an XML document"},
 	{"%PDF", "a PDF document"}, {"<!DOCTYPE html", "a page"}, {"<!doctype html", "a page"}, {"<html", "a page"}, {"PK\x03\x04", "an archive; unpack it first"},
@@ -26,9 +28,9 @@ var fileKinds = []struct{ begin, kind string }{
 	{"\x7fELF", "a program"}, {"#!", "a script"},
 }
 
-// KindOf takes the beginning of a file that is no log, and says what the file is. It returns an
-// empty text if that is not known, or if the file may be a log: if it has a payload, also in
-// UTF-16, or is compressed.
+// KindOf returns what kind of file begins with these bytes, for the message that the file is no
+// log. It returns an empty text if the kind is unknown, or if the file may be a log: if it is
+// compressed or has a payload, which may be in UTF-16.
 func KindOf(begin []byte) string {
 	for _, mark := range []string{"HIST", "H\x00I\x00S\x00T"} {
 		if bytes.Contains(begin, []byte(mark)) {
@@ -60,11 +62,12 @@ func KindOf(begin []byte) string {
 	return ""
 }
 
-// lookAt lets inputs with measurements be read as logs of them, as hdrrec makes them. It lets the
-// diagnostics know the inputs that are another kind of file: of these they print one message only.
-func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given func(log string) (hdrlog.Unit, bool)) {
-	d.others.inputs += len(inputs)
-	room := measure.NewLogBudget(memory)
+// convertMeasurements changes inputs so that a file of measurements is read as the log that hdrrec
+// makes of it. For an input that is another kind of file, the diagnostics print only one message.
+// Given, if not nil, returns the unit that the user gives the values of a log.
+func (d *Diagnostics) convertMeasurements(inputs []scan.Input, memory *ledger.Ledger, given func(log string) (hdrlog.Unit, bool)) {
+	d.otherFile.inputs += len(inputs)
+	budget := measure.NewLogBudget(memory)
 	for n := range inputs {
 		m := &measurements{
 			diagnostics: d,
@@ -73,9 +76,9 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given f
 			once:        inputs[n].Once,
 		}
 		if given != nil {
-			m.in, _ = given(m.name)
+			m.unit, _ = given(m.name)
 		}
-		m.files.Budget = room
+		m.files.Budget = budget
 		m.files.Open = m.readers
 		m.files.Recording = measure.UsualRecording()
 		m.files.Memory = memory
@@ -85,29 +88,29 @@ func (d *Diagnostics) lookAt(inputs []scan.Input, memory *ledger.Ledger, given f
 	}
 }
 
-// measurements are an input that may have some.
+// measurements are an input that may be a file of measurements.
 type measurements struct {
 	diagnostics *Diagnostics
 	name        string
 	open        func() (io.ReadCloser, error)
 	once        bool
-	in          hdrlog.Unit // that the user gives, unknown if there is none
+	unit        hdrlog.Unit // that the user gives the values, 0 if unknown
 	files       measure.Files
-	opened      sync.Once
+	announced   sync.Once // the message that the input is read as measurements
 }
 
-// log opens the log of the measurements, or the input as it is if it has none.
+// log opens the input: the log of its measurements, or the input itself if it has no measurements.
 func (m *measurements) log() (io.ReadCloser, error) {
 	file, err := m.open()
 	if err != nil {
 		return nil, err
 	}
-	measured, rest, begin, why := measure.Detect(file, m.name, m.in)
+	measured, rest, begin, why := measure.Detect(file, m.name, m.unit)
 	if measured == nil {
-		m.diagnostics.isKind(m.name, begin, why)
+		m.diagnostics.setKind(m.name, begin, why)
 		return readCloser{rest, file}, nil
 	}
-	m.opened.Do(func() {
+	m.announced.Do(func() {
 		if !m.diagnostics.std.Quiet {
 			m.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.name, measured.Interpretation())
 		}
@@ -121,13 +124,13 @@ func (m *measurements) log() (io.ReadCloser, error) {
 	return m.files.Log()
 }
 
-// readers opens the measurements again.
+// readers opens the measurements once more, for [measure.Files].
 func (m *measurements) readers() ([]*measure.Reader, io.Closer, error) {
 	file, err := m.open()
 	if err != nil {
 		return nil, nil, err
 	}
-	measured, _, _, _ := measure.Detect(file, m.name, m.in)
+	measured, _, _, _ := measure.Detect(file, m.name, m.unit)
 	if measured == nil {
 		file.Close()
 		return nil, nil, fmt.Errorf("%s: the file has changed", m.name)
@@ -135,6 +138,7 @@ func (m *measurements) readers() ([]*measure.Reader, io.Closer, error) {
 	return []*measure.Reader{measured}, file, nil
 }
 
+// report reports an error of a row of measurements.
 func (m *measurements) report(err *hdrlog.SyntaxError) error {
 	if errors.Is(err, measure.ErrLate) {
 		return m.diagnostics.Late(err, "hdrrec -late says how long to wait in a pipe, and a file may have any order")
@@ -142,7 +146,7 @@ func (m *measurements) report(err *hdrlog.SyntaxError) error {
 	return m.diagnostics.Report(err, true)
 }
 
-// ended says what is to know of all rows.
+// ended prints notices about all rows of the input, once they are read.
 func (m *measurements) ended(r *measure.Recorder) {
 	if r.WholeSeconds() {
 		m.diagnostics.Warnf("%s: %s", m.name, CoarseTimes)
@@ -151,7 +155,7 @@ func (m *measurements) ended(r *measure.Recorder) {
 		m.diagnostics.Warnf("%s: %s", m.name, NoTimes)
 	}
 	if requests := r.Counts.Requests; requests.Failed > 0 {
-		m.diagnostics.fails(Failed{
+		m.diagnostics.addFailed(Failed{
 			Log:      m.name,
 			Count:    requests.Failed,
 			NoValue:  requests.NoValue,
@@ -160,19 +164,19 @@ func (m *measurements) ended(r *measure.Recorder) {
 	}
 }
 
-// CoarseTimes is the notice of measurements whose times are whole seconds.
+// CoarseTimes is the notice about measurements whose times are whole seconds.
 const CoarseTimes = "all times are whole seconds, so the run may be 2 s shorter " +
 	"and the rate a little higher"
 
-// NoTimes is the notice of measurements without times.
+// NoTimes is the notice about measurements without times.
 const NoTimes = "no value has a time, so there is no rate"
 
-// isKind lets the diagnostics know how an input begins that has no measurements, and why it has
-// none, if it could have.
-func (d *Diagnostics) isKind(name string, begin []byte, why error) {
+// setKind notes how an input begins that has no measurements. If it looks like a log or a file of
+// measurements, no message says otherwise. Why is the reason why it has no measurements, or nil.
+func (d *Diagnostics) setKind(name string, begin []byte, why error) {
 	kind := KindOf(begin)
-	options := why != nil && why != measure.ErrNoInterval
-	if options && (kind == "" || strings.HasPrefix(kind, jsonKind)) {
+	needsOptions := why != nil && why != measure.ErrNoInterval
+	if needsOptions && (kind == "" || strings.HasPrefix(kind, jsonKind)) {
 		kind = fmt.Sprintf("a table or JSON, of which hdrrec makes a log with options: %v", why)
 	}
 	text := ""
@@ -186,10 +190,10 @@ func (d *Diagnostics) isKind(name string, begin []byte, why error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.others.texts[name] = text
+	d.otherFile.messages[name] = text
 }
 
-// A readCloser is a file that is read by way of something else.
+// A readCloser reads from a reader whose bytes come from a file, and closes the file.
 type readCloser struct {
 	io.Reader
 	io.Closer

@@ -72,7 +72,7 @@ func TestNoLog(t *testing.T) {
 	var out bytes.Buffer
 	d := NewDiagnostics(&message.Streams{Name: "test", Err: &out}, false)
 	inputs := []scan.Input{{Name: "picture", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("\x89PNG")), nil }}}
-	d.lookAt(inputs, nil, nil)
+	d.convertMeasurements(inputs, nil, nil)
 	file, err := inputs[0].Open()
 	if err != nil {
 		t.Fatal(err)

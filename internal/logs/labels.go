@@ -16,8 +16,8 @@ func BaseName(input string) string {
 	return name
 }
 
-// Labels returns what to call inputs or runs, by their names: without folder and extension if they
-// differ then, and nothing if there is only one.
+// Labels returns a short label for each name of an input or a run: the name without folder and
+// extension if the labels differ then, or else with them. A single name has an empty label.
 func Labels(names []string) map[string]string {
 	labels := make(map[string]string)
 	for _, name := range names {

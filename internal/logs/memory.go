@@ -12,10 +12,10 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// Ledger returns the ledger of a command: the same each time.
+// Ledger returns the ledger of the command, which limits its memory. All calls return the same one.
 //
-// The runtime has the same limit for all of the heap, so that garbage is collected sooner near it.
-// GOMEMLIMIT overrides that.
+// The first call gives Go's runtime the same limit for the whole heap, so that it collects garbage
+// sooner near the limit. The variable GOMEMLIMIT overrides that.
 func (r *Run) Ledger() *ledger.Ledger {
 	if r.ledger == nil {
 		limit := cmp.Or(r.Memory, usualMemory)
@@ -27,7 +27,7 @@ func (r *Run) Ledger() *ledger.Ledger {
 	return r.ledger
 }
 
-// ParseMemory reads the size of -memory.
+// ParseMemory parses the size of -memory, and returns it in bytes.
 func ParseMemory(text string) (int64, error) {
 	limit, ok := parseBytes(text)
 	if !ok || limit < leastMemory {
@@ -36,10 +36,11 @@ func ParseMemory(text string) (int64, error) {
 	return limit, nil
 }
 
-// leastMemory is enough for a log of ordinary size.
+// The smallest value and the default of -memory, in bytes. A log of ordinary size needs less than
+// leastMemory.
 const leastMemory, usualMemory = 64 << 20, 512 << 20
 
-// parseBytes reads a number of bytes, with or without a unit.
+// parseBytes parses a number of bytes, with or without a unit.
 func parseBytes(text string) (bytes int64, ok bool) {
 	sizes := map[string]float64{
 		"": 1, "b": 1, "k": 1 << 10, "kb": 1e3, "kib": 1 << 10, "m": 1 << 20, "mb": 1e6, "mib": 1 << 20, "g": 1 << 30, "gb": 1e9, "gib": 1 << 30,

@@ -12,45 +12,46 @@ import (
 	"hdrkit/tags"
 )
 
-// maxHeader is the number of bytes in which a log can name what it holds. The parts of hdrsplit
-// have up to 16 kB of comments before that.
+// maxHeader is the number of bytes at the beginning of a log in which comments say what the log
+// contains. The parts that hdrsplit writes have up to 16 kB of other comments before.
 const maxHeader = 256 << 10
 
-// controlName matches the name of a log that jHiccup writes for its control process.
+// controlName matches the names of logs that jHiccup writes about its control process.
 var controlName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.c(\.gz|\.zst)?$`) })
 
-// A holding is what a log says that its untagged intervals hold.
-type holding struct {
-	stated  bool
-	tag     []byte // nil if they are said to have no tag
-	control bool   // the log is of the control process of a log that states nothing
+// A content is what the comments of a log say about its untagged intervals.
+type content struct {
+	stated  bool   // there is such a comment
+	tag     []byte // nil if the comment says that the intervals have no tag
+	control bool   // the log is about the control process of another log
 }
 
-// tagUntagged gives the untagged intervals of several inputs tags, if the logs say that they hold
-// different things. Adding them up would mislead. A log that can be read only once has no such tag.
+// tagUntagged gives tags to the untagged intervals of several inputs, if the logs say that they
+// contain different things, since the sum of these would mislead. A pipe gets no such tag.
 //
-// With -follow, a log gets its tag whatever the others say, since not all are there yet.
+// A command that follows logs uses [HeaderTag] instead: a log gets its tag whatever the other logs
+// say, since not all of them exist yet.
 func tagUntagged(inputs []scan.Input) {
 	if len(inputs) < 2 {
 		return
 	}
-	holdings := make([]holding, len(inputs))
+	contents := make([]content, len(inputs))
 	different, controls := false, 0
-	var first *holding
+	var first *content
 	for n := range inputs {
 		if inputs[n].Once || inputs[n].Tag != "" {
 			continue
 		}
-		holdings[n] = holdingOf(&inputs[n])
-		if holdings[n].control {
+		contents[n] = contentOf(&inputs[n])
+		if contents[n].control {
 			controls++
 		}
-		h := &holdings[n]
+		c := &contents[n]
 		switch {
-		case !h.stated:
+		case !c.stated:
 		case first == nil:
-			first = h
-		case tags.Compare(first.tag, h.tag) != 0:
+			first = c
+		case tags.Compare(first.tag, c.tag) != 0:
 			different = true
 		}
 	}
@@ -58,28 +59,30 @@ func tagUntagged(inputs []scan.Input) {
 		return
 	}
 	for n := range inputs {
-		inputs[n].Untagged = holdings[n].tag
+		inputs[n].Untagged = contents[n].tag
 	}
 }
 
-// HeaderTag returns the tag that the header of a log says that its untagged intervals have.
+// HeaderTag returns the tag that the comments of a log give its untagged intervals, or nil.
 func HeaderTag(path string) []byte {
 	log := scan.File(path, 0)
-	return holdingOf(&log).tag
+	return contentOf(&log).tag
 }
 
-// holdingOf returns what a log says that it holds. An error shows when the log is read.
+// contentOf reads the comments at the beginning of a log. It ignores errors, which occur again when
+// the log is read for good.
 //
-// YCSB writes a log for each operation, without tags, and begins it with a comment such as
-// #[Logging for: READ]. That has to come before the version line, since hdrsplit keeps comments
-// after it. A part of hdrsplit has the comment #[Split from fixed.hdr: tag insert-rt]. If several
-// say that, since a part was split, the last one that names a tag counts, and if none does, the
-// operation of the log that was split. With -c, jHiccup writes the pauses of another process, which
-// does nothing, to a log whose name ends in .c.
-func holdingOf(input *scan.Input) (h holding) {
+// YCSB writes a log for each operation, without tags, that begins with a comment such as
+// #[Logging for: READ]. The comment counts only before the version line, since hdrsplit keeps
+// comments of the log that it splits after this line. A part that hdrsplit writes has the comment
+// #[Split from fixed.hdr: tag insert-rt]. A part that was split again has several of them: the last
+// one that names a tag counts, or else the operation of the log that was split. With -c, jHiccup
+// writes the pauses of an idle control process to a log whose name ends in .c.
+func contentOf(input *scan.Input) (c content) {
 	var operation []byte
 	size := 0
-	first, part := true, false // before the version line; a part
+	beforeVersion := true
+	isPart := false // of hdrsplit
 	input.Look(4<<10, func(record *hdrlog.Record) bool {
 		size += len(record.Text)
 		tooLong := record.Kind == hdrlog.Malformed && record.Text == nil
@@ -90,27 +93,27 @@ func holdingOf(input *scan.Input) (h holding) {
 			return true
 		}
 		if logline.IsVersion(record.Text) {
-			first = false
+			beforeVersion = false
 		} else if name := writers.Operation(record.Text); name != nil && operation == nil {
 			operation = bytes.Clone(name)
-			h.stated = first
+			c.stated = beforeVersion
 		} else if writers.IsJHiccup(record.Text) {
-			if h.control = controlName().MatchString(input.Name); h.control {
-				h.stated, h.tag = true, []byte("control")
+			if c.control = controlName().MatchString(input.Name); c.control {
+				c.stated, c.tag = true, []byte("control")
 			}
 		} else if tag, ok := writers.SplitTag(record.Text); ok {
-			part = true
+			isPart = true
 			if tag != nil {
-				h.tag = tag
+				c.tag = tag
 			}
 		}
 		return true
 	})
-	if part {
-		h.stated = true
+	if isPart {
+		c.stated = true
 	}
-	if h.stated && h.tag == nil {
-		h.tag = operation
+	if c.stated && c.tag == nil {
+		c.tag = operation
 	}
-	return h
+	return c
 }

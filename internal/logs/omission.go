@@ -11,18 +11,18 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Omission says how to correct for coordinated omission.
+// Omission is the value of -co: how to correct counts for coordinated omission.
 type Omission struct {
-	// Expected is between two values of a recorder that did not wait, 0 for no correction. It is in
-	// a unit or, if that is unknown, in units of the log.
+	// Expected is the time from one value to the next if the recorder never waits, 0 for no
+	// correction. It is in Unit or, if Unit is 0, in the unit of the log.
 	Expected float64
 	Unit     hdrlog.Unit
 }
 
-// ParseOmission reads what is expected: a number, or a length of time such as 10ms or 1m30s.
+// ParseOmission parses the value of -co: a number, or a length of time such as 10ms or 1m30s.
 func ParseOmission(text string) (Omission, error) {
 	value, in, err := unit.ParseValue(text)
-	if length, wrong := time.ParseDuration(text); err != nil && wrong == nil {
+	if length, lengthErr := time.ParseDuration(text); err != nil && lengthErr == nil {
 		value = float64(length)
 		in = hdrlog.Nanosecond
 		err = nil
@@ -35,10 +35,11 @@ func ParseOmission(text string) (Omission, error) {
 
 func (o *Omission) String() string { return fmt.Sprintf("-co %v%s", o.Expected, o.Unit) }
 
-// headerSize is how much text of a log is read to find its unit.
+// headerSize is the number of bytes of a log that are read to find its unit.
 const headerSize = 64 << 10
 
-// set lets a scan correct its intervals. UnitOf is that of [Options].
+// set lets a scan correct its intervals. UnitOf is [Inputs.UnitOf]. It returns an error if the unit
+// of a log is needed and unknown, or if logs differ in their units.
 func (o *Omission) set(s *scan.Scan, unitOf func(log string) (hdrlog.Unit, bool)) error {
 	s.Correction = scan.Correction{Expected: o.Expected, UnitGiven: o.Unit != 0}
 	if o.Expected == 0 || o.Unit == 0 {
@@ -70,12 +71,12 @@ func (o *Omission) set(s *scan.Scan, unitOf func(log string) (hdrlog.Unit, bool)
 	return nil
 }
 
-// readHeader reads the comments at the beginning of an input for its unit. The input can be read
-// from its beginning afterwards.
+// readHeader looks for the unit of an input in the comments at its beginning. The input can still
+// be read from its beginning afterwards.
 func readHeader(f *unit.Finder, input *scan.Input) error {
-	text, err := input.Begin(headerSize)
+	text, err := input.Peek(headerSize)
 	if err == nil {
-		header(f, input.Name, text)
+		findUnit(f, input.Name, text)
 	}
 	return err
 }

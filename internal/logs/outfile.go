@@ -20,26 +20,28 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// A File is a file to write. An empty Path and - are standard output.
+// A File is an output file with the function that writes its content. An empty Path and - stand for
+// standard output.
 type File struct {
 	Path  string
 	Write func(w io.Writer) error
-	log   bool // on a terminal its lines are [Printable]
+	isLog bool // on a terminal, its lines are made printable
 }
 
-// WriteFile writes one file, as [WriteFiles] does.
+// WriteFile writes one file, as [WriteFiles] does with several.
 func WriteFile(path string, stdout io.Writer, inputs []scan.Input, write func(w io.Writer) error) error {
 	return WriteFiles(stdout, inputs, File{Path: path, Write: write})
 }
 
-// WriteFiles writes files, which appear whole and together, or not at all: each is written beside
-// its place, and all are renamed at the end. A symbolic link stays, and the file behind it is
-// replaced. Devices and open files are written to as they are. A file that is an input is refused.
-// A file whose name ends with .gz or .zst is compressed.
+// WriteFiles writes files so that all of them appear whole, or none: each is written under a
+// temporary name in its folder, and all are renamed at the end. A symbolic link stays, and the file
+// that it points to is replaced. WriteFiles writes directly to devices and to files that a process
+// has open. It refuses to overwrite an input. It compresses a file whose name ends with .gz or
+// .zst.
 func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
-	var made []*tempfile.File
+	var temporary []*tempfile.File
 	defer func() {
-		for _, f := range made {
+		for _, f := range temporary {
 			f.Remove()
 		}
 	}()
@@ -49,14 +51,14 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 			return err
 		}
 		var err error
-		info, missing := os.Stat(file.Path)
+		info, statErr := os.Stat(file.Path)
 		switch {
 		case ToStdout(file.Path):
-			w := NewLines(stdout, file.log)
+			w := NewLines(stdout, file.isLog)
 			if err = write(w); err == nil {
 				err = w.Flush()
 			}
-		case isOpen(file.Path) || missing == nil && !info.Mode().IsRegular(): // no other file can take its place
+		case isOpen(file.Path) || statErr == nil && !info.Mode().IsRegular(): // it cannot be replaced
 			var f *os.File
 			if f, err = os.OpenFile(file.Path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 				err = cmp.Or(write(f), f.Close())
@@ -64,7 +66,7 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 		default:
 			var f *tempfile.File
 			if f, err = tempfile.Create(file.Path); err == nil {
-				made = append(made, f)
+				temporary = append(temporary, f)
 				w := bufio.NewWriterSize(f, 64<<10)
 				if err = write(w); err == nil {
 					err = cmp.Or(w.Flush(), f.Close())
@@ -75,12 +77,12 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 			return err
 		}
 	}
-	return tempfile.Rename(made...)
+	return tempfile.Rename(temporary...)
 }
 
-// WriteLog writes a log to -of. On a terminal its lines are [Printable]. If -strict is given and
-// the output cannot be taken back, a temporary file holds the log until write has returned without
-// an error.
+// WriteLog writes a log to the file of -of. On a terminal, its lines are made printable. With
+// -strict, a log for standard output, which cannot be undone, waits in a temporary file until write
+// returns without an error.
 func WriteLog(path string, stdout io.Writer, inputs []scan.Input, strict bool, write func(w io.Writer) error) error {
 	return WriteFiles(stdout, inputs, File{path, func(w io.Writer) error {
 		if !strict || !ToStdout(path) {
@@ -106,7 +108,8 @@ func WriteLog(path string, stdout io.Writer, inputs []scan.Input, strict bool, w
 	}, true})
 }
 
-// compressed returns what writes a file: compressed if its name ends with .gz or .zst.
+// compressed returns a function that writes the content of a file, compressed if its name ends with
+// .gz or .zst.
 func compressed(file File) func(w io.Writer) error {
 	var begin func(w io.Writer) (io.WriteCloser, error)
 	switch filepath.Ext(file.Path) {
@@ -129,8 +132,9 @@ func compressed(file File) func(w io.Writer) error {
 	}
 }
 
-// Wrote prints which files a command has written, whose names it chose, unless -q is given.
-func Wrote(std *message.Streams, paths []string) {
+// ReportFiles prints which files a command has written, unless -q is given. It is for commands that
+// choose the names of their files.
+func ReportFiles(std *message.Streams, paths []string) {
 	if len(paths) == 1 {
 		std.Notef("wrote %s", paths[0])
 	} else {
@@ -175,9 +179,9 @@ func CheckOutput(path string, stdout io.Writer, inputs []scan.Input) error {
 	return nil
 }
 
-// ByEnding returns what the ending of an output's name chooses. An ending of compression behind it
-// does not count, and neither does a number. If the name has no ending, the choice is empty. An
-// ending that chooses nothing is an error.
+// ByEnding returns the format that the ending of the name of an output chooses, from a map of
+// endings to formats. It ignores the ending of a compression. For standard output, and without an
+// ending or with a number as ending, the format is empty. An unknown ending is an error.
 func ByEnding(path string, endings map[string]string) (chosen string, err error) {
 	ending := strings.ToLower(filepath.Ext(path))
 	if ending == ".gz" || ending == ".zst" {

@@ -20,28 +20,28 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Phases are the files of -phases, and the units of their values.
+// Phases are the files of -phases, with the units of the values in them.
 type Phases struct {
 	Files []string
-	// Units are those that the user gives their values, and the one to print.
+	// Units has the units that the user gives to values, and the unit to print.
 	Units *unit.Options
 }
 
-// A phaseReader reads the files of -phases.
+// A phaseReader reads the files of -phases, and collects their phases.
 type phaseReader struct {
 	options     *Options
 	std         *message.Streams
 	diagnostics *Diagnostics
 	account     *ledger.Account
 	all         []scan.Phase
-	files       []string // of LOG>VALUE it is LOG
-	first       int      // number of the first phase of the table
+	files       []string // see [scan.Phases.Files]
+	first       int      // the index in all of the first phase of the current table
 }
 
-// phaseBytes is about what a phase takes, with its place in the times of a log.
+// phaseBytes is about how many bytes a phase takes, with its span in a timetable.
 const phaseBytes = 250
 
-// ReadPhases reads the phases of -phases. It reports rows that are wrong.
+// ReadPhases reads the files of -phases. It reports malformed rows to the diagnostics.
 func (o *Options) ReadPhases(std *message.Streams, diagnostics *Diagnostics) (*scan.Phases, error) {
 	r := &phaseReader{
 		options:     o,
@@ -64,7 +64,8 @@ func (o *Options) ReadPhases(std *message.Streams, diagnostics *Diagnostics) (*s
 	return p, nil
 }
 
-// read reads a file, or LOG>VALUE: the intervals of a log with a higher maximum.
+// read reads the phases of one value of -phases: of a file, or of LOG>VALUE, which makes phases of
+// the intervals of a log whose maximum is above a value.
 func (r *phaseReader) read(text string) error {
 	switch text {
 	case "":
@@ -106,7 +107,7 @@ func (r *phaseReader) read(text string) error {
 	return fmt.Errorf("%s is neither measurements nor a table of phases, which begins with start,end,name or start,name", text)
 }
 
-// cutLast cuts a text at the last place of a character.
+// cutLast cuts a text around the last occurrence of a character.
 func cutLast(text string, at byte) (before, after string, found bool) {
 	n := strings.LastIndexByte(text, at)
 	if n < 0 {
@@ -115,7 +116,7 @@ func cutLast(text string, at byte) (before, after string, found bool) {
 	return text[:n], text[n+1:], true
 }
 
-// add adds a phase. Its name is a tag, so that limits and charts can name its row.
+// add adds a phase. It makes the name a valid tag, so that limits and charts can name the row.
 func (r *phaseReader) add(name []byte, from, to *scan.Bound) error {
 	if string(name) == scan.Outside {
 		return errOutside
@@ -125,14 +126,14 @@ func (r *phaseReader) add(name []byte, from, to *scan.Bound) error {
 	return r.account.Add(1, phaseBytes+len(tag))
 }
 
-// fileName returns the name of phases of a file that has no names: its own, without folder and
-// extensions.
-func fileName(path string) []byte {
+// nameOfFile returns the name of phases for a file that gives them no names: the name of the file
+// without folder and extensions.
+func nameOfFile(path string) []byte {
 	name, _, _ := strings.Cut(strings.TrimLeft(filepath.Base(path), "."), ".")
 	return []byte(name)
 }
 
-// phaseColumns are the columns of a table of phases. A table needs the first ones.
+// phaseColumns are the columns of a table of phases. The first leastColumns of them are required.
 var phaseColumns = []string{"start", "name", "end", "duration"}
 
 const (
@@ -165,7 +166,7 @@ func (r *phaseReader) readTable(t *measure.Texts) error {
 	return t.Err()
 }
 
-// addRow adds the phase of a row. It returns what is wrong with a column.
+// addRow adds the phase of a row of a table. An error is about the column of the field.
 func (r *phaseReader) addRow(t *measure.Texts) (field string, err error) {
 	bound := func(column int) (*scan.Bound, error) {
 		return parseBound(string(t.Text(column)), t.Units[column], r.options.Times.Zone)
@@ -214,10 +215,11 @@ func (r *phaseReader) addRow(t *measure.Texts) (field string, err error) {
 	return t.Columns[nameColumn], r.add(name, from, to)
 }
 
-// errOutside is the error of a phase with the name of the time that none has.
+// errOutside is the error for a phase with the reserved name [scan.Outside].
 var errOutside = fmt.Errorf("%s is the time that no phase has", scan.Outside)
 
-// parseSeconds reads a number in a unit, seconds if that is unknown, or a length of time.
+// parseSeconds parses a length of time: a number in a unit, which is seconds if in is 0, or a text
+// such as 90s.
 func parseSeconds(text string, in hdrlog.Unit) (seconds float64, ok bool) {
 	if _, err := strconv.ParseFloat(text, 64); err == nil && in != 0 {
 		seconds, ok = scan.ParseSeconds(text)
@@ -226,11 +228,11 @@ func parseSeconds(text string, in hdrlog.Unit) (seconds float64, ok bool) {
 	return scan.ParseSeconds(text)
 }
 
-// mostSeconds is the largest number without a unit that is one of seconds since 1970. Higher ones
-// are milliseconds, or smaller units.
+// A time since 1970 without a unit is in seconds if it is below mostSeconds. A larger number is in
+// milliseconds, microseconds or nanoseconds.
 const mostSeconds = 1e11
 
-// parseBound reads a time as -s does, and a number since 1970 also in smaller units than seconds.
+// parseBound parses a time as -s does. A number since 1970 may be in smaller units than seconds.
 func parseBound(text string, in hdrlog.Unit, zone *time.Location) (*scan.Bound, error) {
 	if text == "" {
 		return nil, hdrlog.ErrMissing
@@ -255,7 +257,8 @@ func parseBound(text string, in hdrlog.Unit, zone *time.Location) (*scan.Bound, 
 	return &b, nil
 }
 
-// boundOf returns a time in seconds since 1970, or since the start of a run.
+// boundOf returns the bound at a time in seconds since 1970. A small time counts from the start of
+// the log.
 func boundOf(seconds float64) *scan.Bound {
 	b := &scan.Bound{Seconds: seconds}
 	if people.Dated(logline.Millis(seconds)) {
@@ -264,13 +267,14 @@ func boundOf(seconds float64) *scan.Bound {
 	return b
 }
 
-// readMeasured makes a phase of each measurement: its value is the length, and its tag the name.
+// readMeasured makes a phase of each measurement: the value is the length of the phase, and the tag
+// is its name.
 func (r *phaseReader) readMeasured(m *measure.Reader) error {
 	if !r.std.Quiet {
 		r.diagnostics.Warnf("%s is read as %s; hdrrec has options for other columns", m.Name(), m.Interpretation())
 	}
-	untagged := fileName(m.Name())
-	said := false
+	untagged := nameOfFile(m.Name())
+	warned := false
 	for m.Scan() {
 		if bad := m.Bad(); bad != nil {
 			if err := r.diagnostics.ReportRow(bad, true); err != nil {
@@ -290,8 +294,8 @@ func (r *phaseReader) readMeasured(m *measure.Reader) error {
 			start -= length
 		}
 		from := boundOf(start)
-		if from.Origin == scan.LogStart && !said {
-			said = true
+		if from.Origin == scan.LogStart && !warned {
+			warned = true
 			r.diagnostics.Warnf("-phases: the times of %s have no date, so they count from the start of the log: that is exact only if both began at once", m.Name())
 		}
 		name := row.Tag
@@ -307,7 +311,7 @@ func (r *phaseReader) readMeasured(m *measure.Reader) error {
 
 // readLog makes phases of the intervals of a log whose maximum is above a value.
 func (r *phaseReader) readLog(path, above string) error {
-	most, in, err := unit.ParseValue(above)
+	limit, in, err := unit.ParseValue(above)
 	if err != nil {
 		return message.Usagef("%s>%s: %w", path, above, err)
 	}
@@ -321,7 +325,9 @@ func (r *phaseReader) readLog(path, above string) error {
 		r.diagnostics.Warnf("-phases: %s>%s has no unit, and is taken to be in %s", path, above, what)
 	}
 	only := r.options.Inputs
-	only.Names, only.Paths, only.Tagged = nil, []string{path}, nil
+	only.Names = nil
+	only.Paths = []string{path}
+	only.Tagged = nil
 	only.UnitOf = units.Named
 	inputs, err := only.Find(r.std)
 	if err != nil {
@@ -334,7 +340,7 @@ func (r *phaseReader) readLog(path, above string) error {
 		Report:  r.diagnostics.ReportRow,
 		Memory:  r.options.Run.Ledger(),
 	}
-	r.diagnostics.lookAt(s.Inputs, s.Memory, only.UnitOf)
+	r.diagnostics.convertMeasurements(s.Inputs, s.Memory, only.UnitOf)
 	finder := unit.Finder{Given: only.UnitOf}
 	s.Hooks.Comment = func(_ int, text []byte) error { finder.Comment(path, text); return nil }
 	decode := func(d *scan.Decoder, v scan.Visit, highest *float64) (err error) {
@@ -343,7 +349,7 @@ func (r *phaseReader) readLog(path, above string) error {
 		}
 		return err
 	}
-	name := fileName(path)
+	name := nameOfFile(path)
 	return scan.Run(s, decode, func(v scan.Visit, highest *float64) error {
 		value := *highest
 		if in != 0 {
@@ -356,7 +362,7 @@ func (r *phaseReader) readLog(path, above string) error {
 			}
 			value *= in.Per(of)
 		}
-		if value <= most {
+		if value <= limit {
 			return nil
 		}
 		start, end := v.Span()

@@ -1,6 +1,6 @@
-// Package logs is what the commands do with logs: they find inputs, choose tags and times, find out
-// units, print what is wrong, and write files that appear whole. It knows no command line: its
-// structs are filled by package cli, or by hand.
+// Package logs has what all commands do with logs: they find inputs, select tags and times, find
+// the units of values, print what is wrong, and write files that appear whole. Package cli fills
+// the options here from the command line. Programs without a command line fill them themselves.
 package logs
 
 import (
@@ -22,8 +22,8 @@ import (
 	"hdrkit/tags"
 )
 
-// Options say which intervals of which logs to read, and how. The zero value reads all of standard
-// input. The options of the command line that all commands share fill it; see package cli.
+// Options say which intervals of which logs to read, and how. All commands have these options. The
+// zero value reads all of standard input.
 type Options struct {
 	Inputs   Inputs
 	Tags     Tags
@@ -32,16 +32,16 @@ type Options struct {
 	Omission Omission
 }
 
-// Tags say which tags to use, and what makes a row of them.
+// Tags are the options that select tags, and say what makes a row of the result.
 type Tags struct {
 	Include, Exclude []string // tags and regular expressions, empty for all
 	By               string   // see [tags.ParseBy], empty for the tag
-	Together         bool     // one row of all
-	Phases           Phases   // of rows, unless they are only drawn
-	DrawnPhases      bool
+	Together         bool     // -it: one row of all tags
+	Phases           Phases   // see [Tags.DrawnPhases]
+	DrawnPhases      bool     // Phases are only drawn, and make no rows
 }
 
-// Filter returns what chooses tags.
+// Filter returns the filter that selects tags.
 func (t *Tags) Filter() (*tags.Filter, error) {
 	filter, err := tags.NewFilter(t.Include, t.Exclude)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *Tags) Filter() (*tags.Filter, error) {
 	return filter, nil
 }
 
-// by returns what makes a row as -by has it, and the option that says so.
+// by returns what makes a row, in the words of -by, and the option that says so.
 func (t *Tags) by() (by, option string) {
 	rowsOfPhases := t.Phases.Files != nil && !t.DrawnPhases
 	switch {
@@ -69,7 +69,7 @@ func (t *Tags) by() (by, option string) {
 	return by, "-by " + by
 }
 
-// Rows returns what makes a row.
+// Rows returns what makes a row, or an error if options contradict each other.
 func (t *Tags) Rows() (*tags.By, error) {
 	by, _ := t.by()
 	parsed, err := tags.ParseBy(by)
@@ -84,16 +84,17 @@ func (t *Tags) Rows() (*tags.By, error) {
 	return parsed, nil
 }
 
-// Run says how to run.
+// Run has the options for how a command runs.
 type Run struct {
 	Strict  bool // the first malformed line is an error
 	Verbose bool
-	Workers int
-	Memory  int64 // bytes
+	Workers int   // goroutines that decode, 0 for [UsualWorkers]
+	Memory  int64 // in bytes, 0 for the default
 	ledger  *ledger.Ledger
 }
 
-// Scan returns the scan that options ask for.
+// Scan returns the scan that the options describe. It looks at the inputs, but does not read their
+// intervals unless -s or -e need that.
 func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Scan, error) {
 	selection, err := o.selection()
 	if err != nil {
@@ -104,16 +105,16 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		return nil, err
 	}
 	diagnostics.filter = selection.Tags
-	if diagnostics.rows.By, err = o.Tags.Rows(); err != nil {
+	if diagnostics.rows.scan.By, err = o.Tags.Rows(); err != nil {
 		return nil, err
 	}
-	if o.Times.Apart != "" && diagnostics.rows.By.Inputs() {
-		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.Tags.By, o.Times.Apart,
-			o.Times.Apart)
+	if o.Times.SeparateOption != "" && diagnostics.rows.scan.By.Inputs() {
+		return nil, message.Usagef("-by %s and -%s do not go together: -%s looks at each log by itself", o.Tags.By, o.Times.SeparateOption,
+			o.Times.SeparateOption)
 	}
-	_, diagnostics.rows.text = o.Tags.by()
-	if diagnostics.rows.By.Phases() {
-		if diagnostics.rows.Phases, err = o.ReadPhases(std, diagnostics); err != nil {
+	_, diagnostics.rows.option = o.Tags.by()
+	if diagnostics.rows.scan.By.Phases() {
+		if diagnostics.rows.scan.Phases, err = o.ReadPhases(std, diagnostics); err != nil {
 			return nil, err
 		}
 	}
@@ -121,19 +122,19 @@ func (o *Options) Scan(std *message.Streams, diagnostics *Diagnostics) (*scan.Sc
 		Inputs:    inputs,
 		Memory:    o.Run.Ledger(),
 		Selection: selection,
-		Rows:      diagnostics.rows.Rows,
+		Rows:      diagnostics.rows.scan,
 		Workers:   cmp.Or(o.Run.Workers, UsualWorkers()),
 		Report:    diagnostics.Report,
-		NoLogs:    diagnostics.onlyOthers,
+		NoLogs:    diagnostics.noLogs,
 	}
-	diagnostics.lookAt(inputs, s.Memory, o.Inputs.UnitOf)
+	diagnostics.convertMeasurements(inputs, s.Memory, o.Inputs.UnitOf)
 	if err := o.Omission.set(s, o.Inputs.UnitOf); err != nil {
 		return nil, err
 	}
 	return s, o.Times.find(std, s)
 }
 
-// Other returns a scan like s, of the inputs of other names.
+// Other returns a scan like s of other inputs, which names name.
 func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.Scan, names []string) (*scan.Scan, error) {
 	in := o.Inputs
 	in.Names = names
@@ -146,7 +147,7 @@ func (o *Options) Other(std *message.Streams, diagnostics *Diagnostics, s *scan.
 		return nil, err
 	}
 	other.Seen = scan.Seen{}
-	diagnostics.lookAt(other.Inputs, other.Memory, o.Inputs.UnitOf)
+	diagnostics.convertMeasurements(other.Inputs, other.Memory, o.Inputs.UnitOf)
 	if err := o.Omission.set(&other, o.Inputs.UnitOf); err != nil {
 		return nil, err
 	}
@@ -162,14 +163,14 @@ func (o *Options) selection() (scan.Selection, error) {
 	return scan.Selection{Tags: filter, Range: span}, err
 }
 
-// A toldError is an error that messages have told already. It ends a command without one.
-type toldError struct{ error }
+// A silentError ends a command without a message, since earlier messages say what is wrong.
+type silentError struct{ error }
 
 // Unwrap returns the status.
-func (toldError) Unwrap() error { return message.Status(message.Failed) }
+func (silentError) Unwrap() error { return message.Status(message.Failed) }
 
-// NothingLeft returns the error of a scan that found no interval to use. It names the input if
-// there is only one and it has none.
+// NothingLeft returns the error for a scan that found no interval of its selection. It names the
+// input if this is the only one and has no intervals.
 func NothingLeft(s *scan.Scan) error {
 	err := Nothing(s)
 	if s.Seen.Intervals == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name != "-" {
@@ -178,16 +179,17 @@ func NothingLeft(s *scan.Scan) error {
 	return err
 }
 
-// Nothing is NothingLeft for a message that names the inputs.
+// Nothing is [NothingLeft] without the name of the input, for a message that has the name already.
 func Nothing(s *scan.Scan) error {
-	err := nothing(s)
+	err := noIntervals(s)
 	if s.NoLogs != nil && s.NoLogs() {
-		return toldError{err}
+		return silentError{err}
 	}
 	return err
 }
 
-func nothing(s *scan.Scan) error {
+// noIntervals returns the reason why a scan found no interval of its selection.
+func noIntervals(s *scan.Scan) error {
 	all := fmt.Sprintf("none of the %d intervals in the input", s.Seen.Intervals)
 	switch {
 	case s.Seen.Intervals == 0 && len(s.Inputs) == 1 && s.Inputs[0].Name == "-":
@@ -201,27 +203,28 @@ func nothing(s *scan.Scan) error {
 	case s.Selection.Range.All():
 		return fmt.Errorf("%s has a tag that -incT and -excT choose; hdrsum -lt lists their tags", all)
 	case s.Selection.Tags.All():
-		return fmt.Errorf("%s starts in the range of -s and -e: %s", all, ranFor(s))
+		return fmt.Errorf("%s starts in the range of -s and -e: %s", all, timesOf(s))
 	}
 	return fmt.Errorf("%s has a tag that -incT and -excT choose and starts in the range of -s and -e: %s", all,
-		ranFor(s))
+		timesOf(s))
 }
 
-// ranFor says when the intervals of a scan are.
-func ranFor(s *scan.Scan) string {
+// timesOf returns a clause that says when the intervals of a scan are.
+func timesOf(s *scan.Scan) string {
 	const layout = "2006-01-02T15:04:05.999Z07:00"
 	at := func(millis int64) string { return time.UnixMilli(millis).UTC().Format(layout) }
 	length := time.Duration(s.Seen.Latest-s.Seen.Earliest) * time.Millisecond
 	return fmt.Sprintf("they are from %s to %s (%v)", at(s.Seen.Earliest), at(s.Seen.Latest), length)
 }
 
-// most is how much text of logs [Options.TagPatterns] reads in all, in bytes: somebody waits.
-const most = 1 << 20
+// mostTagText is the number of bytes that [Inputs.TagPatterns] reads of all logs. Completion in a
+// shell must be fast.
+const mostTagText = 1 << 20
 
-// special are the characters that make an expression of a pattern of tags.
+// special are the characters with a meaning in a regular expression.
 const special = `*+?()[]{}|^$\`
 
-// tagPattern returns the pattern that matches only the tag with this text.
+// tagPattern returns the value of -incT that matches only this tag.
 func tagPattern(text string) string {
 	if strings.ContainsAny(text, special) {
 		return regexp.QuoteMeta(text)
@@ -229,7 +232,8 @@ func tagPattern(text string) string {
 	return text
 }
 
-// TagPatterns returns patterns of the tags at the beginning of logs. It reads files only.
+// TagPatterns returns values of -incT for the tags at the beginning of logs, for completion in a
+// shell. It returns nil if an input is a pipe.
 func (in *Inputs) TagPatterns() []string {
 	std := &message.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
 	inputs, err := in.Find(std)
@@ -240,23 +244,23 @@ func (in *Inputs) TagPatterns() []string {
 	s := scan.Scan{Inputs: inputs}
 	size := 0
 	for n := range inputs {
-		if size >= most {
+		if size >= mostTagText {
 			break
 		}
-		// After an error, the tags that were found until there are right.
+		// An error does not matter: the tags before it are right.
 		inputs[n].Look(0, func(r *hdrlog.Record) bool {
 			size += len(r.Text)
 			if r.Kind == hdrlog.IntervalRecord {
 				s.Select(n, &r.Interval)
 				found[tagPattern(tags.Text(r.Interval.Tag))] = true
 			}
-			return size < most
+			return size < mostTagText
 		})
 	}
 	return slices.Sorted(maps.Keys(found))
 }
 
-// UsualWorkers returns the number of workers, if -j does not say it: one a core. What one goroutine
-// does for each interval takes a twentieth of the time or more, so more than 32 gain nothing, and
-// take memory.
+// UsualWorkers returns the number of workers if -j does not give it: one for each core, but at most
+// 32. The goroutine that merges results takes a twentieth of the time of a worker or more for each
+// interval, so more workers would only take memory.
 func UsualWorkers() int { return min(runtime.GOMAXPROCS(0), 32) }

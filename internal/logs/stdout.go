@@ -16,15 +16,16 @@ const (
 	// pipeWrite is the largest write that a pipe takes whole or not at all (POSIX's PIPE_BUF is at
 	// least 512; Linux has 4096).
 	pipeWrite = 4096
-	// grace is how long an interrupted command waits for a line that it has begun to write.
+	// grace is the longest time that an interrupted command waits for the end of a line that it
+	// writes.
 	grace = 2 * time.Second
 )
 
-// stdoutBusy is held while lines go to standard output in a way that a signal could cut short.
+// stdoutBusy is locked during a write to standard output that a signal could cut short.
 var stdoutBusy sync.Mutex
 
-// EndStdout waits until no line is being written to standard output, or until the reader takes too
-// long. There can be no more output after it.
+// EndStdout ends the output of a command before it exits: it waits for a running write of lines to
+// standard output, but not longer than grace. Later writes wait for ever.
 func EndStdout() {
 	for end := time.Now().Add(grace); !stdoutBusy.TryLock() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
@@ -32,23 +33,23 @@ func EndStdout() {
 }
 
 // Lines is a buffered writer to standard output that writes whole lines, so that a signal does not
-// end the output in the middle of a line. A write is no longer than most, unless a line is: a pipe
-// that is full takes such a write whole or not at all.
+// end the output in the middle of a line. A write has at most mostBytes, unless one line is longer:
+// a pipe takes a small write whole or not at all.
 type Lines struct {
 	w         io.Writer
-	most      int
-	printable bool // lines are made so
+	mostBytes int
+	printable bool // lines are made printable
 	buf       []byte
 	err       error
 }
 
-// NewLines returns a writer of lines to standard output. On a terminal the lines of a log are
-// [Printable], so that no byte of it controls the terminal.
-func NewLines(stdout io.Writer, log bool) *Lines {
-	l := &Lines{w: stdout, most: stdoutBuffer, printable: log && message.Terminal(stdout)}
+// NewLines returns a writer of lines to standard output. If they are lines of a log and standard
+// output is a terminal, it makes them printable, so that no byte of a log controls the terminal.
+func NewLines(stdout io.Writer, isLog bool) *Lines {
+	l := &Lines{w: stdout, mostBytes: stdoutBuffer, printable: isLog && message.Terminal(stdout)}
 	if f, ok := stdout.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-			l.most = pipeWrite
+			l.mostBytes = pipeWrite
 		}
 	}
 	return l
@@ -68,7 +69,7 @@ func (l *Lines) Flush() error {
 	return l.err
 }
 
-// write writes the first bytes of the buffer.
+// write writes and removes the first size bytes of the buffer.
 func (l *Lines) write(size int) {
 	text := l.buf[:size]
 	if l.printable {
@@ -84,8 +85,8 @@ func (l *Lines) write(size int) {
 	}
 	for len(text) > 0 && l.err == nil {
 		n := len(text)
-		if n > l.most {
-			n = bytes.LastIndexByte(text[:l.most], '\n') + 1
+		if n > l.mostBytes {
+			n = bytes.LastIndexByte(text[:l.mostBytes], '\n') + 1
 			if n == 0 {
 				n = bytes.IndexByte(text, '\n') + 1
 			}
@@ -93,7 +94,7 @@ func (l *Lines) write(size int) {
 				n = len(text)
 			}
 		}
-		if l.most == pipeWrite && n <= pipeWrite { // whole or not at all
+		if l.mostBytes == pipeWrite && n <= pipeWrite { // whole or not at all
 			_, l.err = l.w.Write(text[:n])
 		} else {
 			stdoutBusy.Lock()

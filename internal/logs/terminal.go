@@ -10,9 +10,8 @@ import (
 	"hdrkit/internal/base/message"
 )
 
-// Width returns the number of columns of the terminal that w is, 0 if w is not a terminal. The
-// environment variable COLUMNS overrides it. A terminal that does not know its width has 80
-// columns.
+// Width returns the number of columns of the terminal w, 0 if w is not a terminal. The environment
+// variable COLUMNS overrides it. The width is 80 if the terminal does not know it.
 func Width(w io.Writer) int {
 	if !message.Terminal(w) {
 		return 0
@@ -28,8 +27,8 @@ func Width(w io.Writer) int {
 	return 80
 }
 
-// Height returns the number of lines of the terminal that w is. LINES overrides it. A terminal that
-// does not know its height has 24 lines.
+// Height returns the number of lines of the terminal w. The environment variable LINES overrides
+// it. The height is 24 if the terminal does not know it.
 func Height(w io.Writer) int {
 	if lines, err := strconv.Atoi(os.Getenv("LINES")); err == nil && lines > 0 {
 		return lines
@@ -42,13 +41,13 @@ func Height(w io.Writer) int {
 	return 24
 }
 
-// Colour reports whether w takes colours: it is a terminal that has them, and NO_COLOR is not set;
-// see https://no-color.org.
+// Colour reports whether output to w may have colours: w is a terminal with colours, and NO_COLOR
+// is not set (https://no-color.org).
 func Colour(w io.Writer) bool {
 	return message.Terminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// Flush writes what a writer holds, if it holds anything.
+// Flush writes the buffered output of w, if w has a method Flush.
 func Flush(w io.Writer) error {
 	if buffered, ok := w.(interface{ Flush() error }); ok {
 		return buffered.Flush()

@@ -12,25 +12,29 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Times say which intervals to use by their times, in the grammar of -s and -e.
+// Times are the options that select intervals by their times.
 type Times struct {
-	From, To string // empty for no bound
+	From, To string // the values of -s and -e, empty for no bound
 	Zone     *time.Location
-	// Mode is what the bounds count from: [EachLog], [AllLogs], or empty for each log with a note.
+	// Mode is the value of -times: whether bounds count from the start and end of each log
+	// ([EachLog]) or of all logs together ([AllLogs]). If it is empty, they count from each log,
+	// and a message says that.
 	Mode string
-	// Apart is the option that looks at each log by itself, if one does.
-	Apart string
-	// EachRun is set if each log is a run that has its own start.
+	// SeparateOption is the name of the option by which the command reads each log by itself, such
+	// as "compare", or empty.
+	SeparateOption string
+	// EachRun reports that each log is a run with a start of its own: [Times.FindSteady] is called
+	// for each run.
 	EachRun bool
-	// Steady lets a scan begin where its logs are steady, and returns what to say. It is nil if the
-	// command has no such start.
+	// Steady changes the range of a scan to begin where its logs become steady, and returns a
+	// message about it. It is nil if the command does not support -s steady.
 	Steady func(s *scan.Scan) (notice string, err error)
 }
 
 // The values of -times.
 const EachLog, AllLogs = "each", "all"
 
-// ParseZone returns the zone of time that a text names.
+// ParseZone returns the time zone that a text names.
 func ParseZone(name string) (*time.Location, error) {
 	for _, layout := range []string{"-07:00", "-0700", "-07"} { // an offset
 		if at, err := time.Parse(layout, name); err == nil {
@@ -46,24 +50,25 @@ func ParseZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// span returns the range of -s and -e.
+// span returns the range of -s and -e, or an error if the command does not support it.
 func (t *Times) span() (r scan.Range, err error) {
 	if r, err = scan.ParseRange(t.From, t.To, cmp.Or(t.Zone, time.UTC)); err != nil {
 		return r, message.Usagef("%w", err)
 	}
-	if steady(r) && t.Apart == "compare" {
+	if beginsSteady(r) && t.SeparateOption == "compare" {
 		return r, message.Usagef("-s steady looks for the end of the warm-up of one run: it does not go with -compare")
 	}
 	return r, nil
 }
 
-// steady reports whether a range begins where the logs become steady.
-func steady(r scan.Range) bool { return r.From != nil && r.From.Origin == scan.Steady }
+// beginsSteady reports whether a range is that of -s steady.
+func beginsSteady(r scan.Range) bool { return r.From != nil && r.From.Origin == scan.Steady }
 
-// FindSteady finds where the logs of a scan become steady, if -s says so. It reads them once more.
-// All tags and logs have the same start, so that they can be compared.
+// FindSteady replaces the start of the range of a scan by the time when its logs become steady, if
+// the user gives -s steady. It reads the logs once more. All tags and logs get the same start, so
+// that they can be compared.
 func (t *Times) FindSteady(std *message.Streams, s *scan.Scan) error {
-	if !steady(s.Selection.Range) {
+	if !beginsSteady(s.Selection.Range) {
 		return nil
 	}
 	for n := range s.Inputs {
@@ -82,7 +87,7 @@ func (t *Times) FindSteady(std *message.Streams, s *scan.Scan) error {
 	return nil
 }
 
-// find finds the times that -s and -e count from: those of each log or, with -times all, those
+// find finds the times from which -s and -e count: start and end of each log or, with -times all,
 // of all logs together.
 func (t *Times) find(std *message.Streams, s *scan.Scan) error {
 	r := s.Selection.Range
@@ -91,8 +96,8 @@ func (t *Times) find(std *message.Streams, s *scan.Scan) error {
 	case !r.FromLog():
 		return message.Usagef("-times says what -s and -e count from, and neither counts from the " +
 			"start or the end of a log")
-	case t.Apart != "":
-		return message.Usagef("-times and -%s do not go together: -%s looks at each log by itself", t.Apart, t.Apart)
+	case t.SeparateOption != "":
+		return message.Usagef("-times and -%s do not go together: -%s looks at each log by itself", t.SeparateOption, t.SeparateOption)
 	}
 	if r.FromEnd() || t.Mode == AllLogs {
 		if err := findEnds(s, t.Mode == AllLogs); err != nil {
@@ -102,15 +107,15 @@ func (t *Times) find(std *message.Streams, s *scan.Scan) error {
 	if t.EachRun {
 		return nil
 	}
-	if t.Mode == "" && t.Apart == "" && r.FromLog() && len(s.Inputs) > 1 {
+	if t.Mode == "" && t.SeparateOption == "" && r.FromLog() && len(s.Inputs) > 1 {
 		std.Say("-s and -e leave out %s of each of %d logs; if they are parts of one log, -times "+
-			"all counts in all of them together", cut(r), len(s.Inputs))
+			"all counts in all of them together", leftOutBy(r), len(s.Inputs))
 	}
 	return t.FindSteady(std, s)
 }
 
-// cut says what a range that counts from a log leaves out of it.
-func cut(r scan.Range) string {
+// leftOutBy returns what a range that counts from the start or end of a log leaves out of the log.
+func leftOutBy(r scan.Range) string {
 	var parts []string
 	for _, bound := range []struct {
 		*scan.Bound
@@ -126,8 +131,8 @@ func cut(r scan.Range) string {
 	return strings.Join(parts, " and ")
 }
 
-// findEnds finds where each log starts and ends, or all of them together. It reads them once more
-// for that.
+// findEnds sets the start and the end of each input for the range: its own, or those of all logs
+// together. It reads the logs once more.
 func findEnds(s *scan.Scan, together bool) error {
 	first, last := math.Inf(1), int64(math.MinInt64)
 	for n := range s.Inputs {

@@ -81,11 +81,11 @@ func TestFindTimes(t *testing.T) {
 		{Times{From: "0.5", To: "-90"}, false, "leave out the first 500ms and the last 1m30s of"},
 		{Times{From: "2016-07-18"}, false, ""},
 		{Times{}, false, ""},
-		{Times{From: "1", Apart: "r"}, false, ""},
-		{Times{From: "1", Apart: "compare"}, false, ""},
+		{Times{From: "1", SeparateOption: "r"}, false, ""},
+		{Times{From: "1", SeparateOption: "compare"}, false, ""},
 		{Times{From: "1", Mode: EachLog}, false, ""},
 		{Times{From: "1", Mode: AllLogs}, true, ""},
-		{Times{From: "1", Mode: AllLogs, Apart: "r"}, false, "-times and -r do not go together"},
+		{Times{From: "1", Mode: AllLogs, SeparateOption: "r"}, false, "-times and -r do not go together"},
 	} {
 		var stderr bytes.Buffer
 		std := &message.Streams{Name: "test", Err: &stderr}

@@ -19,42 +19,47 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Units find out in which unit the values of logs are, and how to print them. Tags may have
-// different units: the values of each are converted to one unit for all.
+// Units find the unit of the values of logs, and how to print values. Tags may have different
+// units: all values are converted to one unit.
 type Units struct {
 	Options unit.Options
-	// Headed is set if the output says itself which unit is assumed.
+	// Headed reports that the output itself says which unit is assumed, so that no message does.
 	Headed  bool
 	std     *message.Streams
-	finders []*unit.Finder  // of all [Logs]
-	named   map[string]bool // whether a scan has a log with a name that -in gives, if there is a scan
-	in      hdrlog.Unit     // what values that were printed were taken to be in
-	takenAs hdrlog.Unit     // what values of logs are in that do not state their unit
-	assumed bool            // that nothing states it
-	said    map[string]bool
-	// judged is the limit whose result depends on the unit of each log, empty if there is none.
-	judged string
+	finders []*unit.Finder // of all [Logs]
+	// named says of each name that -in gives whether a scan has a log with this name. It is nil
+	// before the first scan.
+	named map[string]bool
+	// in is the unit of printed values before they are converted. It is 0 before the first call of
+	// [Units.Scale], and if the unit is unknown.
+	in      hdrlog.Unit
+	takenAs hdrlog.Unit     // the unit that is taken for logs that do not state theirs
+	assumed bool            // no log states a unit, so in is a guess
+	printed map[string]bool // messages, by their format, and notes
+	// limit depends on the unit of each log, see [Units.Judge]. It is empty if there is none.
+	limit string
 }
 
-// NewUnits returns the units that options ask for, whose messages go to std.
+// NewUnits returns units for the options, or an error if these are invalid. Messages go to std.
 func NewUnits(std *message.Streams, options unit.Options) (*Units, error) {
 	if err := options.Validate(); err != nil {
 		return nil, message.Usagef("-unit: %w", err)
 	}
-	return &Units{Options: options, std: std, said: make(map[string]bool)}, nil
+	return &Units{Options: options, std: std, printed: make(map[string]bool)}, nil
 }
 
-// Logs are logs that add up, tag by tag, but not with others.
+// Logs have the units of logs that are added up, tag by tag: all logs of a command, or those of one
+// side of a comparison.
 type Logs struct {
 	*Units
 	finder  unit.Finder
 	account *ledger.Account // of the tags in finder
 }
 
-// tagBytes is about what a tag takes in a [unit.Finder], beside its text.
+// tagBytes is about how many bytes a tag takes in a [unit.Finder], beside its text.
 const tagBytes = 60
 
-// NewLogs returns logs, none so far.
+// NewLogs returns empty Logs. Memory is charged for their tags.
 func (u *Units) NewLogs(memory *ledger.Ledger) *Logs {
 	l := &Logs{Units: u, account: memory.Open("tags with their units", "choose some with -incT")}
 	l.finder.Given = u.Options.Given
@@ -62,7 +67,8 @@ func (u *Units) NewLogs(memory *ledger.Ledger) *Logs {
 	return l
 }
 
-// Watch returns the logs of a scan, and has their comments and tags read for their units.
+// Watch returns Logs that the scan s fills: with the units that comments state, and the tags of
+// intervals.
 func (u *Units) Watch(s *scan.Scan) *Logs {
 	l := u.NewLogs(s.Memory)
 	if u.named == nil {
@@ -92,8 +98,8 @@ func noLog(of unit.Of) error {
 	return message.Usagef("-in %s=%s: no log has this name", of.Name, of.Unit)
 }
 
-// Kept says that a log has an interval in a row. If memory is short for one tag more, whoever is
-// charged for the interval says so.
+// Kept notes that a log has an interval in a row. It returns no error if there is no memory for
+// one more tag: whoever is charged for the interval returns it.
 func (l *Logs) Kept(log string, row []byte) {
 	before := l.finder.Tags()
 	l.finder.Uses(row, log)
@@ -102,28 +108,28 @@ func (l *Logs) Kept(log string, row []byte) {
 	}
 }
 
-// Comment reads a comment of a log for its unit. It returns an error if values may have been
-// printed that were taken to be in another unit.
+// Comment notes the unit that a comment of a log may state. It returns an error if values that were
+// taken to be in another unit may have been printed already.
 func (l *Logs) Comment(log string, text []byte) error {
 	u := l.Units
 	found, late := l.finder.Comment(log, text)
 	if found == 0 || !u.assumed && !late || u.in == 0 || found == u.in {
 		return nil
 	}
-	return gives(fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.in), log, found.String())
+	return withUnitOption(fmt.Errorf("the values of %s are in %s, but were taken as %s", log, found, u.in), log, found.String())
 }
 
-// gives adds to an error which option gives a log its unit.
-func gives(err error, log, in string) error {
+// withUnitOption adds the option that gives a log its unit to an error.
+func withUnitOption(err error, log, in string) error {
 	return fmt.Errorf("%w: -in %s gives it", err, inOption(log, in))
 }
 
-// inOption returns what to type behind -in for the unit of one log.
+// inOption returns the value of -in that gives one log a unit, quoted for a shell.
 func inOption(log, in string) string { return message.Quoted(filepath.Base(log) + "=" + in) }
 
-// unclear adds to an error of units that differ which option settles it, unless all logs state
-// their units.
-func unclear(err error) error {
+// withClashOption adds the option that gives a log its unit to an error of units that differ,
+// unless all logs state their units.
+func withClashOption(err error) error {
 	var clash *unit.ClashError
 	if !errors.As(err, &clash) || clash.Log == "" {
 		return err
@@ -131,27 +137,28 @@ func unclear(err error) error {
 	return fmt.Errorf("%w: -in %s gives another one", err, inOption(clash.Log, "UNIT"))
 }
 
-// Unit returns the unit that a log can state which has the values of all logs, see
-// [unit.Finder.Common]. An error says that they have several.
+// Unit returns the unit of the values of all logs, see [unit.Finder.Common]. It returns an error if
+// they have several units.
 func (l *Logs) Unit() (hdrlog.Unit, error) {
 	u, err := l.finder.Common()
 	if err != nil {
-		err = unclear(err)
+		err = withClashOption(err)
 	}
 	return u, err
 }
 
-// Readable is [unit.Options.Readable].
+// Readable calls [unit.Options.Readable] of the options.
 func (u *Units) Readable(s hdrlog.Scale, rows ...unit.Typical) hdrlog.Scale {
 	return u.Options.Readable(s, rows...)
 }
 
-// Header reads the comments at the beginning of a log for its unit. Begin may end anywhere, and may
-// be compressed.
-func (l *Logs) Header(log string, begin []byte) { header(&l.finder, log, begin) }
+// Header looks for the unit of a log in the comments at its beginning, which may be compressed and
+// may end anywhere.
+func (l *Logs) Header(log string, begin []byte) { findUnit(&l.finder, log, begin) }
 
-// header reads comments, and reports whether an interval follows.
-func header(f *unit.Finder, log string, begin []byte) (began bool) {
+// findUnit looks for the unit of a log in the comments at its beginning, and adds the unit to a
+// finder. It reports whether the beginning has an interval.
+func findUnit(f *unit.Finder, log string, begin []byte) (hasInterval bool) {
 	f.Add(log)
 	reader := hdrlog.NewReader(bytes.NewReader(begin), log)
 	defer reader.Close()
@@ -166,30 +173,31 @@ func header(f *unit.Finder, log string, begin []byte) (began bool) {
 	return false
 }
 
-// beginBytes is how much of a file is read for its comments.
+// beginBytes is the number of bytes of a file that are read for its comments.
 const beginBytes = 64 << 10
 
-// AdmitFile is [Logs.Admit] of a file. One without intervals may still state its unit.
+// AdmitFile does what [Logs.Admit] does for a file that has an interval at its beginning. Without
+// an interval, the file may still state its unit later.
 func (l *Logs) AdmitFile(path string) error {
-	if l.judged == "" {
+	if l.limit == "" {
 		return nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil // who follows it says so
+		return nil // following the file reports the error
 	}
 	defer f.Close()
 	begin, _ := io.ReadAll(io.LimitReader(f, beginBytes))
-	if !header(&l.finder, path, begin) {
+	if !findUnit(&l.finder, path, begin) {
 		return nil
 	}
 	return l.Admit(path)
 }
 
-// Scale returns how to print values, by the comments read so far: of the tags whose unit has the
-// factor 1, see [Logs.Factor]. If the unit must be known and is not, it is assumed to be
-// nanoseconds. Messages say once what is assumed and converted. Logs of different units that have
-// the same tag do not add up, which is an error.
+// Scale returns how to print values, given the comments read so far. It is the scale of tags whose
+// factor is 1, see [Logs.Factor]. With mustKnow, an unknown unit is assumed to be nanoseconds.
+// Messages say once what is assumed and converted. It is an error if logs with the same tag have
+// different units, since they do not add up.
 func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	for _, of := range u.Options.Of {
 		if named, scanned := u.named[of.Name]; scanned && !named {
@@ -198,13 +206,13 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	}
 	found, err := unit.Find(u.finders...)
 	if err != nil {
-		return hdrlog.Scale{}, unclear(err)
+		return hdrlog.Scale{}, withClashOption(err)
 	}
 	if u.in != 0 {
-		found.Unit = u.in // all is printed in one unit
+		found.Unit = u.in // the unit of what is printed already
 	}
 	if found.Unclear != nil && u.Options.Ratio == 0 {
-		return hdrlog.Scale{}, gives(fmt.Errorf("%s, and %w", found.UnstatedText(), found.Unclear), found.Unstated[0], "UNIT")
+		return hdrlog.Scale{}, withUnitOption(fmt.Errorf("%s, and %w", found.UnstatedText(), found.Unclear), found.Unstated[0], "UNIT")
 	}
 	u.takenAs = found.TakenAs
 	if found.Doubt != nil {
@@ -243,15 +251,15 @@ func (u *Units) Scale(mustKnow bool) (hdrlog.Scale, error) {
 	return s, nil
 }
 
-// CheckLimit returns an error if the result of a limit would depend on a unit that is unknown. An
-// empty limit depends on none.
+// CheckLimit returns an error if the result of a limit depends on an unknown unit. The limit may be
+// empty.
 func (u *Units) CheckLimit(limit string) error {
 	if limit == "" {
 		return nil
 	}
 	found, err := unit.Find(u.finders...)
 	if err != nil {
-		return unclear(err)
+		return withClashOption(err)
 	}
 	if found.Unstated == nil || u.Options.Ratio != 0 {
 		if s := u.Options.Scale(found.Unit); s.In != 0 && !s.Assumed {
@@ -262,36 +270,36 @@ func (u *Units) CheckLimit(limit string) error {
 	return unknownUnit(limit, found.Unstated[0])
 }
 
+// unknownUnit returns the error for a limit that depends on the unknown unit of a log.
 func unknownUnit(limit, log string) error {
 	return message.Usagef("-sla %s: the unit of the values of %s is unknown: add -in %s, or -in UNIT for all logs",
 		limit, log, inOption(log, "UNIT"))
 }
 
-// Unstated returns a log whose unit is unknown, empty if there is none.
+// Unstated returns the name of a log whose unit is unknown, or an empty name.
 func (l *Logs) Unstated() string { return l.finder.Unstated() }
 
-// Judge says which limit depends on the unit of each log, see [Logs.Admit].
-func (u *Units) Judge(limit string) { u.judged = limit }
+// Judge sets the limit whose result depends on the unit of each log, for [Logs.Admit].
+func (u *Units) Judge(limit string) { u.limit = limit }
 
-// Admit returns an error if a log cannot be judged, since its unit is unknown. The comments before
-// its first interval have been taken.
+// Admit returns an error if the unit of a log is unknown and a limit depends on it. Call it after
+// the comments before the first interval of the log.
 func (l *Logs) Admit(log string) error {
-	if l.judged == "" {
+	if l.limit == "" {
 		return nil
 	}
 	if s := l.Options.Scale(l.finder.OfLog(log)); s.In != 0 && !s.Assumed {
 		return nil
 	}
-	return unknownUnit(l.judged, log)
+	return unknownUnit(l.limit, log)
 }
 
-// Assumed reports whether the unit of values that were printed is unknown, and taken to be
-// nanoseconds.
+// Assumed reports whether values were printed as nanoseconds although their unit is unknown.
 func (u *Units) Assumed() bool { return u.assumed }
 
-// Doubt says so if values can hardly be in the unit that is assumed, or that -in gives: the highest
-// one would be below a microsecond if the unit is assumed, or above an hour. It says nothing of a
-// unit that logs state, or if there are no values.
+// Doubt prints a message if values can hardly be in the unit that is assumed or that -in gives,
+// since the highest value would be above an hour, or below a microsecond in an assumed unit. It
+// prints nothing about a unit that logs state, or if there are no values.
 func (u *Units) Doubt(highest float64) {
 	given := u.Options.In != 0 && u.in == u.Options.In
 	if !u.assumed && !given || !(highest > 0) {
@@ -311,28 +319,29 @@ func (u *Units) Doubt(highest float64) {
 	}
 }
 
-// note prints a note once, unless nobody wants notes.
+// note prints a note once, unless -q is given.
 func (u *Units) note(text string) {
-	if !u.said[text] {
-		u.said[text] = true
+	if !u.printed[text] {
+		u.printed[text] = true
 		u.std.Notef("%s", text)
 	}
 }
 
-// Say prints a message once.
+// Say prints a message, unless a message with the same format was printed before: its figures may
+// change while logs are read.
 func (u *Units) Say(format string, args ...any) {
-	if !u.said[format] {
-		u.said[format] = true
+	if !u.printed[format] {
+		u.printed[format] = true
 		u.std.Say(format, args...)
 	}
 }
 
-// Factor returns how many of the units that [Units.Scale] begins with make one unit of a row's
-// values. An error says that the values of the row do not add up.
+// Factor returns the factor that converts the values of a row to the unit of [Units.Scale]. It
+// returns an error if logs of the row have different units.
 func (l *Logs) Factor(row []byte) (float64, error) {
 	in, err := l.finder.Of(row)
 	if err != nil {
-		return 0, unclear(err)
+		return 0, withClashOption(err)
 	}
 	if in != 0 && l.in == 0 {
 		if _, err := l.Scale(false); err != nil {
@@ -342,7 +351,7 @@ func (l *Logs) Factor(row []byte) (float64, error) {
 	return l.factor(in), nil
 }
 
-// RowScale is [Units.Scale] of the values of a row.
+// RowScale returns how to print the values of a row, as [Units.Scale] does for all values.
 func (l *Logs) RowScale(row []byte, mustKnow bool) (hdrlog.Scale, error) {
 	scale, err := l.Scale(mustKnow)
 	if err != nil {
@@ -352,7 +361,7 @@ func (l *Logs) RowScale(row []byte, mustKnow bool) (hdrlog.Scale, error) {
 	return scale.Times(factor), err
 }
 
-// LogFactor is Factor for the values of a log.
+// LogFactor does what [Logs.Factor] does for the values of a log.
 func (l *Logs) LogFactor(log string) float64 { return l.factor(l.finder.OfLog(log)) }
 
 func (u *Units) factor(in hdrlog.Unit) float64 {

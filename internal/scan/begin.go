@@ -8,9 +8,9 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// Look reads an input, or its beginning, and hands each record to see until that returns false. A
-// record is valid until see returns. See [Input.NewReader] for batchSize. An error comes again when
-// the input is read.
+// Look reads an input from its beginning and calls see with each record, until see returns false. A
+// record is valid until see returns. See [Input.NewReader] for batchSize. An error of the input
+// occurs again when the input is read for good.
 func (in *Input) Look(batchSize int, see func(r *hdrlog.Record) (more bool)) error {
 	file, err := in.Open()
 	if err != nil {
@@ -26,14 +26,14 @@ func (in *Input) Look(batchSize int, see func(r *hdrlog.Record) (more bool)) err
 	return log.Err()
 }
 
-// endBytes is how much of a log [Input.Ends] reads at its beginning, and as much at its end: an
-// interval takes a few kilobytes.
+// endBytes is the number of bytes that [Input.Ends] reads at the beginning of a log, and again at
+// its end. An interval takes a few kilobytes.
 const endBytes = 64 << 10
 
-// Ends hands the records at the beginning and at the end of an input to see. A record is valid
-// until see returns. It reports whether there are intervals: there are none if the input is no
-// file, or a short one. Of a compressed log it hands over a part of the beginning alone.
-func (in *Input) Ends(see func(r *hdrlog.Record)) (any bool) {
+// Ends calls see with the records at the beginning and at the end of a file. A record is valid
+// until see returns. Ends reports whether there were intervals among them. It reads nothing if the
+// input is no file or a short one, and only the beginning of a compressed log.
+func (in *Input) Ends(see func(r *hdrlog.Record)) (hasIntervals bool) {
 	if in.OpenAt == nil || in.Once || in.Size < 4*endBytes {
 		return false
 	}
@@ -54,16 +54,16 @@ func (in *Input) Ends(see func(r *hdrlog.Record)) (any bool) {
 	end = end[bytes.IndexByte(end, '\n')+1:]
 	log := in.NewReader(io.MultiReader(bytes.NewReader(begin), bytes.NewReader(end)), 0)
 	for log.Scan() {
-		any = any || log.Record().Kind == hdrlog.IntervalRecord
+		hasIntervals = hasIntervals || log.Record().Kind == hdrlog.IntervalRecord
 		see(log.Record())
 	}
-	return any
+	return hasIntervals
 }
 
-// Begin returns the first bytes of an input, fewer than size at its end or before an error, which
-// comes again when the input is read. The input can be read from its beginning afterwards, also if
-// it is a pipe.
-func (in *Input) Begin(size int) ([]byte, error) {
+// Peek returns the first bytes of an input: fewer than size if the input is shorter, or if reading
+// fails. An error of reading occurs again when the input is read for good. A pipe can still be read
+// from its beginning afterwards.
+func (in *Input) Peek(size int) ([]byte, error) {
 	file, err := in.Open()
 	if err != nil {
 		return nil, err

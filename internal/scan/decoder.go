@@ -43,14 +43,13 @@ type Decoder struct {
 	limits   *PayloadLimits
 	charge   ledger.Charge
 	inflated int // the most bytes of a payload so far
-	// values are the numbers of values before and after the correction so far.
-	values corrections
+	values   corrections
 }
 
-// corrections are numbers of values.
+// corrections are the numbers of values before and after a correction.
 type corrections struct{ before, after int64 }
 
-// mostCorrected is how many values a correction may make of one.
+// mostCorrected is the largest number of values that a correction may make of one value.
 const mostCorrected = 100
 
 // NewDecoder returns a decoder. See [Correction] for expected.
@@ -63,7 +62,7 @@ func NewDecoder(expected float64, limits *PayloadLimits) *Decoder {
 	return d
 }
 
-// workTimes is how many times the inflated payload the work on it may take: to hold it, to copy it,
+// The work on a payload takes up to workTimes its inflated size: to hold the payload, to copy it,
 // to add it up and to encode the sum.
 const workTimes = 8
 
@@ -79,23 +78,23 @@ func NewPayloadLimits(memory *ledger.Ledger) *PayloadLimits {
 	return &PayloadLimits{account: memory.Open("decoders of large histograms", "use fewer with -j")}
 }
 
-// A histogram of a load test has fewer counts that are not zero than its text has bytes. Payloads
-// that stand for a hundred times as many take minutes for some megabytes of text. So a scan ends if
-// payloads are many times as large as their text, and larger than what is free. In version 2 only
-// counts that are not zero take bytes. In versions 0 and 1 each slot takes 2 to 8 bytes: YCSB's log
-// has 40 times as much as its text, and an hour of a single high value in each second a gigabyte of
-// zeros.
+// A histogram of a load test has fewer counts above zero than its text has bytes. Hostile payloads
+// with a hundred times as many counts take minutes for some megabytes of text. So a scan ends if
+// the counts take more than freeCounts bytes, and more than a multiple of the text. In version 2 of
+// the encoding only counts above zero take bytes. In versions 0 and 1 each slot takes 2 to 8 bytes:
+// a log of YCSB has 40 times the bytes of its text, and an hour with a single high value in each
+// second has a gigabyte of zeros.
 const (
-	freeCounts = 1 << 30 // bytes
-	mostCounts = 100     // in version 2
-	mostSlots  = 400     // in versions 0 and 1
+	freeCounts   = 1 << 30
+	mostCounts   = 100 // times the text, in version 2
+	mostCountsV1 = 400 // times the text, in versions 0 and 1
 )
 
-// check counts a payload, and returns an error if payloads expand too much.
+// check adds a payload to the totals, and returns an error if payloads expand too much.
 func (l *PayloadLimits) check(text []byte, p *histogram.Payload) error {
 	most := int64(mostCounts)
 	if p.Version() < 2 {
-		most = mostSlots
+		most = mostCountsV1
 	}
 	total := l.text.Add(int64(len(text)))
 	counts := l.counts.Add(int64(p.CountsSize()))
@@ -106,7 +105,7 @@ func (l *PayloadLimits) check(text []byte, p *histogram.Payload) error {
 	return nil
 }
 
-// chargeFor charges for bytes, if they are many and more than before.
+// chargeFor charges for a number of bytes, if that is at least a megabyte and more than before.
 func (d *Decoder) chargeFor(bytes int) error {
 	if bytes < 1<<20 || bytes <= d.charge.Bytes() {
 		return nil
@@ -117,9 +116,9 @@ func (d *Decoder) chargeFor(bytes int) error {
 	return nil
 }
 
-// checkWhole returns an error if the payload of an interval is cut short, as a crash leaves it. A
-// crash concerns the whole log, so that is an error whether the selection has the interval or not.
-// Of a whole payload it reads the header alone.
+// checkWhole returns an error if the payload of an interval is cut short, as after a crash. Whether
+// the log crashed matters even if the selection does not have the interval. checkWhole reads only
+// the header of a payload that is complete.
 func (d *Decoder) checkWhole(r *hdrlog.Record) error {
 	_, _, length := histogram.Peek(r.Interval.Payload)
 	if length == 0 && !r.CutOff() || length > 0 && length <= int64(len(bytes.TrimRight(r.Interval.Payload, "="))) {

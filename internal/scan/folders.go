@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Folders returns the folder that a text names or, if there is none, the folders that it matches as
-// a pattern of [filepath.Glob], in which ** stands for any folders, or none, below each other.
-// Folders that cannot be read are reported by who reads the files in them.
+// Folders returns the folder that a text names. If there is no such folder, it returns the folders
+// that the text matches as a pattern of [filepath.Glob], in which ** stands for any number of
+// folders below each other. Folders reports no folder that cannot be read: that is an error when
+// somebody reads the files in it.
 func Folders(text string) []string {
 	if _, err := os.Stat(text); err == nil {
 		return []string{text}
@@ -21,20 +22,20 @@ func Folders(text string) []string {
 	if absolute {
 		found[0] = volume + string(filepath.Separator)
 	}
-	for part := range strings.SplitSeq(rest, "/") {
+	for name := range strings.SplitSeq(rest, "/") {
 		above := found
 		found = nil
 		for _, folder := range above {
-			found = append(found, inFolder(folder, part)...)
+			found = append(found, inFolder(folder, name)...)
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
-// inFolder returns the folders in a folder that a part of a pattern matches.
-func inFolder(folder, part string) (found []string) {
-	if part == "**" {
+// inFolder returns the folders in a folder that a pattern of a name matches.
+func inFolder(folder, pattern string) (found []string) {
+	if pattern == "**" {
 		filepath.WalkDir(folder, func(path string, entry fs.DirEntry, _ error) error {
 			if entry != nil && entry.IsDir() {
 				found = append(found, path)
@@ -43,9 +44,9 @@ func inFolder(folder, part string) (found []string) {
 		})
 		return found
 	}
-	names := []string{part}
-	if strings.ContainsAny(part, `*?[\`) {
-		names, _ = fs.Glob(os.DirFS(folder), part)
+	names := []string{pattern}
+	if strings.ContainsAny(pattern, `*?[\`) {
+		names, _ = fs.Glob(os.DirFS(folder), pattern)
 	}
 	for _, name := range names {
 		path := filepath.Join(folder, name)

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Identity returns the device and the number of a file there, 0 if they are unknown. Two files that
-// exist have not both in common.
+// Identity returns the number of the device of a file and the number of the file on this device.
+// Both are 0 if they are unknown. Two existing files never have both numbers in common.
 func Identity(info fs.FileInfo) (device, file uint64) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Dev), uint64(s.Ino)

@@ -16,49 +16,51 @@ import (
 	"hdrkit/internal/base/people"
 )
 
-// Outside is the name of the time that no phase has.
+// Outside is the name of the rows of intervals that are in no phase.
 const Outside = "outside"
 
-// A Phase is a range with a name. The start belongs to it, the end does not. Without an end, it
-// goes on. Neither bound is the end of a log, or where it is steady.
+// A Phase is a range of time with a name, from a file of -phases. The start belongs to the phase,
+// the end does not. A phase without an end never ends. No bound has the origin [LogEnd] or
+// [Steady].
 type Phase struct {
 	Name string
 	Range
 }
 
-// Phases say in which of some phases an interval is: those that its middle lies in and that have at
-// least half of it, or else in [Outside]. An interval in several is in each. Workers of a scan use
-// them at once. What ran is known after the scan.
+// Phases find the phases of intervals. An interval is in each phase that has its middle and at
+// least half of its length, and in [Outside] if there is no such phase. During a scan they note
+// which phases have intervals, for messages after the scan. Workers of a scan use them at the same
+// time.
 type Phases struct {
-	// Files are the names of the files. Of LOG>VALUE it is LOG.
+	// Files are the names of the files of -phases. For LOG>VALUE that is LOG.
 	Files []string
-	// Zone is that of times that state none.
+	// Zone is the zone of times that state none.
 	Zone *time.Location
-	// Whole says that logs are read from start to end.
+	// Whole reports that logs are read from start to end, without -s and -e.
 	Whole bool
 
-	all   []Phase
-	dated bool // a bound is the time of a clock
-	fixed bool // no bound depends on the start of a log
+	all      []Phase
+	dated    bool // a bound is a date or a time of day
+	absolute bool // no bound depends on the start of a log
 
 	mu      sync.Mutex
 	tables  map[float64]*timetable // by the start of a log
 	account *ledger.Account
 }
 
-// NewPhases returns phases, of which several may have the same name. Memory is charged for what
-// logs with different starts take.
+// NewPhases returns phases. Several may have the same name. Memory is charged for the phases of
+// each start of a log.
 func NewPhases(all []Phase, memory *ledger.Ledger) *Phases {
 	p := &Phases{
-		all:     all,
-		fixed:   true,
-		tables:  make(map[float64]*timetable),
-		account: memory.Open("phases in logs with different starts", "give fewer with -phases"),
+		all:      all,
+		absolute: true,
+		tables:   make(map[float64]*timetable),
+		account:  memory.Open("phases in logs with different starts", "give fewer with -phases"),
 	}
 	for n := range all {
 		r := &all[n].Range
 		p.dated = p.dated || r.From.Origin != LogStart
-		p.fixed = p.fixed && r.From.Origin == Epoch
+		p.absolute = p.absolute && r.From.Origin == Epoch
 		if r.To == nil {
 			r.To = &Bound{Origin: r.From.Origin, Seconds: endless}
 		}
@@ -71,23 +73,24 @@ func NewPhases(all []Phase, memory *ledger.Ledger) *Phases {
 	return p
 }
 
-// endless is after all logs, in seconds: in the year 5138. To add two such times does not overflow.
+// endless stands for the missing end of a phase, in seconds since the epoch: the year 5138. The sum
+// of two such times does not overflow.
 const endless = 1e11
 
-// spanBytes is about what a span of a timetable takes.
+// spanBytes is about how many bytes a span of a timetable takes.
 const spanBytes = 60
 
-// Dated reports whether a phase is at a time of a clock.
+// Dated reports whether a phase begins or ends at a date or a time of day.
 func (p *Phases) Dated() bool { return p.dated }
 
-// A NamedSpan is when a phase of a log is.
+// A NamedSpan is one span of time of a phase in a log.
 type NamedSpan struct {
 	merge.Span
 	Name string
 }
 
-// In returns when the phases are in a log that starts at a time in seconds since the epoch, in the
-// order of their starts. Spans of the same name are apart from one another.
+// In returns the spans of all phases in a log, in the order of their starts. The start of the log
+// is in seconds since the epoch. Spans of the same name do not touch.
 func (p *Phases) In(logStart float64) ([]NamedSpan, error) {
 	t, err := p.table(logStart)
 	if err != nil {
@@ -96,18 +99,18 @@ func (p *Phases) In(logStart float64) ([]NamedSpan, error) {
 	return t.spans, nil
 }
 
-// A timetable has the phases of a log.
+// A timetable has the spans of all phases in logs that start at the same time.
 type timetable struct {
-	spans []NamedSpan
-	until []int64 // the latest end of the spans up to each
-	taken []bool  // by span, whether an interval is in it
-	ran   merge.Span
-	twice bool // an interval is in several
+	spans     []NamedSpan
+	latestEnd []int64    // by span, the latest end of this span and those before it
+	used      []bool     // by span, whether an interval of the selection is in it
+	ran       merge.Span // from the first to the last interval of the selection
+	overlap   bool       // an interval of the selection is in several spans
 }
 
-// table returns the timetable of a log with a start.
+// table returns the timetable of logs that start at a time in seconds since the epoch.
 func (p *Phases) table(logStart float64) (*timetable, error) {
-	if p.fixed {
+	if p.absolute {
 		logStart = 0
 	}
 	p.mu.Lock()
@@ -132,36 +135,37 @@ func newTimetable(all []Phase, logStart float64) *timetable {
 	slices.SortStableFunc(t.spans, func(a, b NamedSpan) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Start, b.Start))
 	})
-	apart := t.spans[:0]
+	joined := t.spans[:0]
 	for _, s := range t.spans {
-		last := len(apart) - 1
-		if last >= 0 && apart[last].Name == s.Name && s.Start <= apart[last].End {
-			apart[last].End = max(apart[last].End, s.End)
+		last := len(joined) - 1
+		if last >= 0 && joined[last].Name == s.Name && s.Start <= joined[last].End {
+			joined[last].End = max(joined[last].End, s.End)
 			continue
 		}
-		apart = append(apart, s)
+		joined = append(joined, s)
 	}
-	t.spans = apart
+	t.spans = joined
 	slices.SortStableFunc(t.spans, func(a, b NamedSpan) int { return cmp.Compare(a.Start, b.Start) })
 	for n, s := range t.spans {
-		until := s.End
+		latest := s.End
 		if n > 0 {
-			until = max(until, t.until[n-1])
+			latest = max(latest, t.latestEnd[n-1])
 		}
-		t.until = append(t.until, until)
+		t.latestEnd = append(t.latestEnd, latest)
 	}
-	t.taken = make([]bool, len(t.spans))
+	t.used = make([]bool, len(t.spans))
 	return t
 }
 
-// A part of the time of a log is a span of its timetable, or the time between some. Spans have odd
-// numbers.
+// A part of the time of a log is a span of its timetable, or the time between two spans. The number
+// of span n is 2n+1, and that of the time before span n is 2n.
 type part struct {
 	of     *timetable
 	number int
 }
 
-// nameOr returns the name of the phase of the part, or the name of the input if there are no phases.
+// nameOr returns the name of the phase of the part, or the name of the input if there are no
+// phases.
 func (p part) nameOr(input string) string {
 	switch {
 	case p.of == nil:
@@ -172,11 +176,11 @@ func (p part) nameOr(input string) string {
 	return p.of.spans[p.number/2].Name
 }
 
-// parts appends the parts that an interval is in, at least one.
+// parts appends the parts that an interval is in, at least one, to a slice.
 func (t *timetable) parts(to []part, start, end int64) []part {
-	begun := sort.Search(len(t.spans), func(n int) bool { return 2*t.spans[n].Start > start+end })
+	next := sort.Search(len(t.spans), func(n int) bool { return 2*t.spans[n].Start > start+end })
 	before := len(to)
-	for n := begun - 1; n >= 0 && 2*t.until[n] > start+end; n-- {
+	for n := next - 1; n >= 0 && 2*t.latestEnd[n] > start+end; n-- {
 		s := &t.spans[n]
 		common := min(end, s.End) - max(start, s.Start)
 		if 2*s.End > start+end && 2*common >= end-start {
@@ -184,12 +188,12 @@ func (t *timetable) parts(to []part, start, end int64) []part {
 		}
 	}
 	if len(to) == before {
-		to = append(to, part{t, 2 * begun})
+		to = append(to, part{t, 2 * next})
 	}
 	return to
 }
 
-// errClock is the error of a log without times of a clock.
+// errClock is the error for a log whose times are relative, if phases are at dates.
 var errClock = errors.New("-phases has times of a clock, and those of the log count from its start: " +
 	"give lengths of time since the start, such as 90s")
 
@@ -244,23 +248,24 @@ func (p part) add(v Visit) {
 		t.ran = merge.Span{Start: start, End: end}
 	}
 	t.ran = merge.Span{Start: min(t.ran.Start, start), End: max(t.ran.End, end)}
-	t.twice = t.twice || v.Again
+	t.overlap = t.overlap || v.Again
 	if p.number%2 == 1 {
-		t.taken[p.number/2] = true
+		t.used[p.number/2] = true
 	}
 }
 
 // Overlap reports whether an interval of the selection was in several phases.
 func (p *Phases) Overlap() bool {
 	for _, t := range p.tables {
-		if t.twice {
+		if t.overlap {
 			return true
 		}
 	}
 	return false
 }
 
-// Short reports whether a phase in the time of the logs has no interval.
+// Short reports whether a span of a phase has no interval although logs ran before and after it: it
+// is shorter than half an interval.
 func (p *Phases) Short() bool {
 	for _, t := range p.tables {
 		for n := range t.spans {
@@ -272,14 +277,14 @@ func (p *Phases) Short() bool {
 	return false
 }
 
-// lacks reports whether a span in the time of the log has no interval.
+// lacks reports whether a span lies in the time of the logs and has no interval.
 func (t *timetable) lacks(n int) bool {
 	s := &t.spans[n]
-	return !t.taken[n] && s.Start >= t.ran.Start && s.End <= t.ran.End
+	return !t.used[n] && s.Start >= t.ran.Start && s.End <= t.ran.End
 }
 
-// Elsewhere says when the phases and the logs are if no phase is in the time of the logs, and
-// nothing otherwise.
+// Elsewhere returns a sentence that says when the phases and the logs are, if no phase is in the
+// time of the logs. Otherwise it returns an empty text.
 func (p *Phases) Elsewhere() string {
 	var spans []NamedSpan
 	var ran merge.Span
@@ -295,11 +300,11 @@ func (p *Phases) Elsewhere() string {
 	return p.ElsewhereThan(ran, spans)
 }
 
-// mostOffset is the longest time by which a zone is off UTC, in milliseconds.
+// mostOffset is the largest offset of a zone from UTC, in milliseconds.
 const mostOffset = 14 * 3600 * 1000
 
-// ElsewhereThan is [Phases.Elsewhere] for spans of phases, and a time of logs. Of a part of their
-// time it says nothing.
+// ElsewhereThan does what [Phases.Elsewhere] does for spans of phases and the time in which logs
+// ran. It returns an empty text if only a part of the logs is read.
 func (p *Phases) ElsewhereThan(ran merge.Span, spans []NamedSpan) string {
 	if !p.Whole || !people.Dated(ran.Start) {
 		return ""
@@ -332,21 +337,21 @@ func (p *Phases) ElsewhereThan(ran merge.Span, spans []NamedSpan) string {
 	return text
 }
 
-// Missing returns the names of phases without any interval of the selection. Short counts, for the
-// others, the spans inside the time of the logs without one.
+// Missing returns the names of phases that have no interval of the selection. Short has the other
+// phases of which some spans in the time of the logs have no interval: the number of these spans.
 func (p *Phases) Missing() (none []string, short map[string]int) {
 	short = make(map[string]int)
-	some := make(map[string]bool)
+	used := make(map[string]bool)
 	for _, t := range p.tables {
 		for n, s := range t.spans {
-			some[s.Name] = some[s.Name] || t.taken[n]
+			used[s.Name] = used[s.Name] || t.used[n]
 			if t.lacks(n) {
 				short[s.Name]++
 			}
 		}
 	}
-	for name, is := range some {
-		if !is {
+	for name, isUsed := range used {
+		if !isUsed {
 			none = append(none, name)
 			delete(short, name)
 		}

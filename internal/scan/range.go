@@ -11,53 +11,54 @@ import (
 	"hdrkit/internal/base/logline"
 )
 
-// epochSeconds is the smallest bare number of -s and -e that is a time since the epoch. As seconds
-// from the start of a log, it would be more than three years.
+// A number of -s and -e without a unit is seconds since the epoch if it is at least epochSeconds.
+// Smaller numbers are seconds from the start of the log. The limit is more than three years.
 const epochSeconds = 1e8
 
-// A Range is a span of time that the start of an interval may lie in. Both ends belong to it. The
-// zero value is all time.
+// A Range is the span of time of -s and -e. It contains an interval that starts in it. Both ends
+// belong to it. A bound that is nil does not limit. The zero value is all time.
 type Range struct {
 	From, To *Bound
 }
 
-// A Bound is a time in seconds.
+// A Bound is one end of a range: a time in seconds from an origin.
 type Bound struct {
 	Seconds float64
 	Origin  Origin
 	// Zone is the zone of a time of day.
 	Zone *time.Location
-	// until is the time of day that must not lie before the start of the log, see [Bound.Moment]:
-	// the time itself, or the end of the range that it begins.
-	until float64
-	text  string // of the option
+	// notBefore is the time of day that decides on which day a time of day is, see [Bound.Moment]:
+	// the time itself, or the end of the range that the bound begins.
+	notBefore float64
+	text      string // of the option
 }
 
-// wholeDay is a day in seconds.
+// wholeDay is the length of a day in seconds.
 const wholeDay = 24 * 3600
 
-// An Origin is the time from which a [Bound] counts.
+// An Origin is the time from which a [Bound] counts seconds.
 type Origin int
 
 const (
 	LogStart Origin = iota // the start of the log
 	Epoch                  // 1970
 	LogEnd                 // the end of the log, [Input.End]
-	Steady                 // where the logs become steady; a caller must find that and replace the bound
+	Steady                 // the time when the logs become steady; the caller must find it and replace the bound
 	Midnight               // the beginning of the day of the log, see [Bound.Moment]
 )
 
-// Contains reports whether an interval of a log starts in the range. The end of the log, in
-// milliseconds since the epoch, matters only if FromEnd does.
+// Contains reports whether an interval of a log starts in the range. LogEnd, in milliseconds since
+// the epoch, matters only if [Range.FromEnd] is true.
 //
-// It compares whole milliseconds, since binary fractions of the same time differ in the last bit.
+// Contains compares whole milliseconds, since binary fractions of the same time differ in the last
+// bit.
 func (r Range) Contains(i *hdrlog.Interval, logEnd int64) bool {
-	return (r.From == nil || r.From.of(i, logEnd) >= logline.Millis(r.From.Seconds)) &&
-		(r.To == nil || r.To.of(i, logEnd) <= logline.Millis(r.To.Seconds))
+	return (r.From == nil || r.From.startOf(i, logEnd) >= logline.Millis(r.From.Seconds)) &&
+		(r.To == nil || r.To.startOf(i, logEnd) <= logline.Millis(r.To.Seconds))
 }
 
-// of returns the start of the interval on the scale of the bound, in milliseconds.
-func (b *Bound) of(i *hdrlog.Interval, logEnd int64) int64 {
+// startOf returns the start of the interval in milliseconds from the origin of the bound.
+func (b *Bound) startOf(i *hdrlog.Interval, logEnd int64) int64 {
 	switch b.Origin {
 	case Epoch:
 		return logline.Millis(i.Absolute())
@@ -69,22 +70,22 @@ func (b *Bound) of(i *hdrlog.Interval, logEnd int64) int64 {
 	return logline.Millis(i.Relative())
 }
 
-// Moment returns what a time of day is in seconds since the epoch: on the day on which the log
-// starts, or on the next day if it would lie before the start there.
+// Moment returns the time of a bound that is a time of day, in seconds since the epoch: on the day
+// on which the log starts, or on the next day if the time would lie before the start of the log.
 func (b *Bound) Moment(logStart float64) float64 {
 	start := time.UnixMilli(logline.Millis(logStart)).In(b.Zone)
 	year, month, day := start.Date()
 	at := func(day int, seconds float64) time.Time {
 		return time.Date(year, month, day, 0, 0, 0, int(logline.Millis(seconds))*int(time.Millisecond), b.Zone)
 	}
-	if at(day, b.until).Before(start) {
+	if at(day, b.notBefore).Before(start) {
 		day++
 	}
 	return float64(at(day, b.Seconds).UnixMilli()) / 1000
 }
 
-// At returns the time in a log that starts at a time in seconds since the epoch, in milliseconds
-// since the epoch. It does not know where a log ends, or is steady.
+// At returns the time of the bound in milliseconds since the epoch, for a log that starts at
+// logStart in seconds since the epoch. The origin must not be [LogEnd] or [Steady].
 func (b *Bound) At(logStart float64) int64 {
 	switch b.Origin {
 	case Epoch:
@@ -95,7 +96,8 @@ func (b *Bound) At(logStart float64) int64 {
 	return logline.Millis(logStart + b.Seconds)
 }
 
-// EndMillis returns the end of an interval as [Input.End] counts it.
+// EndMillis returns the end of an interval in milliseconds since the epoch, rounded as [Input.End]
+// is.
 func EndMillis(i *hdrlog.Interval) int64 { return logline.Millis(i.Absolute() + i.Length) }
 
 // FromEnd reports whether a bound counts from the end of the log.
@@ -109,14 +111,15 @@ func (r Range) FromLog() bool {
 	return counts(r.From) || counts(r.To)
 }
 
-// All reports whether the range is all time.
+// All reports whether the range has no bounds.
 func (r Range) All() bool { return r.From == nil && r.To == nil }
 
-// ParseRange reads the options -s and -e. An empty one is no bound.
+// ParseRange parses the values of -s and -e. An empty value is no bound. Zone is the zone of times
+// that state none.
 func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 	for _, bound := range []struct {
 		option, text string
-		set          **Bound
+		target       **Bound
 	}{{"s", from, &r.From}, {"e", to, &r.To}} {
 		if bound.text == "" {
 			continue
@@ -133,7 +136,7 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 				"the log)", bound.option, bound.text)
 		}
 		parsed.text = bound.text
-		*bound.set = &parsed
+		*bound.target = &parsed
 	}
 	r.settle()
 	if r.From != nil && r.To != nil && r.From.Origin == r.To.Origin && r.From.Origin != Midnight && r.From.Seconds > r.To.Seconds {
@@ -142,18 +145,18 @@ func ParseRange(from, to string, zone *time.Location) (r Range, err error) {
 	return r, nil
 }
 
-// settle says which time of day must not lie before the start of the log.
+// settle sets notBefore of a range that begins at a time of day.
 func (r *Range) settle() {
 	if r.From == nil || r.From.Origin != Midnight {
 		return
 	}
-	r.From.until = wholeDay
+	r.From.notBefore = wholeDay
 	if r.To != nil && r.To.Origin == Midnight && r.To.Seconds >= r.From.Seconds {
-		r.From.until = r.To.Seconds
+		r.From.notBefore = r.To.Seconds
 	}
 }
 
-// ErrLater returns the error of a range of two bounds that ends before it begins.
+// ErrLater returns the error for a range that ends before it begins.
 func (r Range) ErrLater() error {
 	return fmt.Errorf("-s %s is later than -e %s", r.From.text, r.To.text)
 }
@@ -167,9 +170,9 @@ func (r Range) neverIn(logStart float64) bool {
 	return r.From.Moment(logStart) > r.To.Moment(logStart)
 }
 
-// ParseTime reads a time of -s or -e: seconds or a length of time from the start of the log, with a
-// minus from its end, seconds since 1970, a date and time, in zone if it has none, or a time of day
-// in zone.
+// ParseTime parses a time of -s or -e: seconds or a length of time from the start of the log, or
+// with a minus from its end; seconds since 1970; a date and time, in zone unless it states another
+// zone; or a time of day in zone. It returns false if the text is none of these.
 func ParseTime(text string, zone *time.Location) (Bound, bool) {
 	if seconds, ok := ParseSeconds(text); ok {
 		_, numberErr := strconv.ParseFloat(text, 64)
@@ -191,13 +194,14 @@ func ParseTime(text string, zone *time.Location) (Bound, bool) {
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			seconds := at.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Seconds()
-			return Bound{Seconds: seconds, Origin: Midnight, Zone: zone, until: seconds}, true
+			return Bound{Seconds: seconds, Origin: Midnight, Zone: zone, notBefore: seconds}, true
 		}
 	}
 	return Bound{}, false
 }
 
-// ParseSeconds reads a number of seconds, or numbers with units: 90s, 1h5m, 1d12h.
+// ParseSeconds parses a number of seconds, or numbers with units such as 90s, 1h5m and 1d12h. It
+// returns false if the text is neither.
 func ParseSeconds(text string) (seconds float64, ok bool) {
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		return seconds, !math.IsNaN(seconds) && !math.IsInf(seconds, 0)
@@ -213,10 +217,11 @@ func ParseSeconds(text string) (seconds float64, ok bool) {
 	return seconds + duration.Seconds(), err == nil && (seconds == 0 || duration >= 0)
 }
 
-// maxMillis is a thousand years: longer than anybody measures, and far from overflow.
+// maxMillis is a thousand years: longer than any measurement, and far from overflow.
 const maxMillis = 1000 * 366 * 24 * 3600 * 1000
 
-// ParseLength reads a length of time as [ParseSeconds] does, in milliseconds. The empty text is 0.
+// ParseLength parses a length of time as [ParseSeconds] does, and returns it in milliseconds. The
+// empty text is 0.
 func ParseLength(text string) (millis int64, err error) {
 	if text == "" {
 		return 0, nil
@@ -240,6 +245,6 @@ func ParseLength(text string) (millis int64, err error) {
 	return int64(rounded), nil
 }
 
-// shortUnits makes units of time of words that people type.
+// shortUnits replaces words for units of time by the units that [ParseSeconds] accepts.
 var shortUnits = strings.NewReplacer(" ", "", "milliseconds", "ms", "seconds", "s", "second", "s", "secs", "s", "sec", "s",
 	"minutes", "m", "minute", "m", "mins", "m", "min", "m", "hours", "h", "hour", "h", "hrs", "h", "hr", "h", "days", "d", "day", "d")

@@ -12,22 +12,23 @@ import (
 )
 
 const (
-	// inFlight is the size of all batches together in bytes, largestBatch and smallestBatch of one.
-	// All batches have at most a 64th of -memory: what is decoded of them often takes four times
-	// their size, and fourteen times for each size of windows if lines have a hundred bytes.
-	inFlight     = 16 << 20
+	// All batches together have at most allBatches bytes, and at most one of partOfMemory parts of
+	// -memory: what is decoded often takes four times the size of its batch, and fourteen times for
+	// each size of windows if lines have a hundred bytes. One batch has between smallestBatch and
+	// largestBatch bytes.
+	allBatches   = 16 << 20
 	partOfMemory = 64
 	largestBatch = 256 << 10
-	// aheadBatch is the size in bytes of the largest batch of [RunAhead], whose results wait for
-	// those of other inputs. A union of three logs takes 24 MB, in the same time, where batches of
-	// largestBatch take 43. In order of time, one log has batches of largestBatch, so that workers
-	// add up more intervals of a window before they hand it over: hdrsum -st timeline -agg 1m takes
-	// 0.91 of the time.
-	aheadBatch    = 64 << 10
+	// mergedBatch is the size in bytes of the largest batch of [RunSorted], whose results wait for
+	// results of other inputs. A union of three logs takes 24 MB, and with batches of largestBatch
+	// 43 MB in the same time. A single log in order of time has batches of largestBatch, so that
+	// workers add up more intervals of a window before they hand it over: hdrsum -st timeline -agg
+	// 1m takes 0.91 of the time.
+	mergedBatch   = 64 << 10
 	smallestBatch = 4 << 10
 
-	// longBatch is the size in bytes from which a lane has no second batch with a long line in
-	// memory.
+	// A lane has only one batch larger than longBatch bytes in memory at a time. Such a batch has a
+	// long line.
 	longBatch = 2 << 20
 )
 
@@ -50,17 +51,17 @@ type outcome[R any] struct {
 	err      error
 }
 
-// work decodes an interval.
+// A work is the function of a caller of [Run] that decodes an interval.
 type work[R any] func(d *Decoder, v Visit, result *R) error
 
-// start reads lanes, each a list of inputs, at the same time, and has intervals decoded: see [Run].
-// It returns a cursor for each lane. Call stop when done; it waits for the workers, and for the
-// lanes of files. A pipe may have nothing to read for any time, so nobody waits for it. No batch is
-// larger than most bytes.
-func start[R any](s *Scan, lanes [][]int, most int, decode work[R]) (cursors []*cursor[R], stop func()) {
+// start starts to read all lanes, which are lists of inputs, at the same time, and to decode their
+// intervals. It returns a cursor for each lane. Stop ends the work; it waits for the workers and
+// for lanes of files, but not for pipes, which may have nothing to read for any time. No batch is
+// larger than mostBytes.
+func start[R any](s *Scan, lanes [][]int, mostBytes int, decode work[R]) (cursors []*cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
-	size := min(max(s.Memory.AtMost(inFlight, partOfMemory)/(depth*count), smallestBatch), most)
+	size := min(max(s.Memory.AtMost(allBatches, partOfMemory)/(depth*count), smallestBatch), mostBytes)
 	limits := NewPayloadLimits(s.Memory)
 	pool := workers.Start(s.Workers, func(worker int, jobs func(yield func(*batch[R]) bool)) {
 		d := NewDecoder(s.Correction.Expected, limits)
@@ -85,7 +86,7 @@ func start[R any](s *Scan, lanes [][]int, most int, decode work[R]) (cursors []*
 	return cursors, pool.Stop
 }
 
-// readInput reads an input to its end.
+// readInput reads an input to its end, and gives its batches to the workers.
 func readInput[R any](s *Scan, l *workers.Lane[batch[R]], input, size int) error {
 	log, err := s.Open(input, size)
 	if err != nil {
@@ -218,19 +219,19 @@ func (c *cursor[R]) report(r *hdrlog.Record, input int) error {
 	return c.scan.Report(err, r.Kind == hdrlog.Malformed)
 }
 
-// Next moves the cursor on. It returns false at the end of the lane. It reports what is wrong on
-// the way, counts intervals, and hands over comments. An error ends the scan.
+// Next moves the cursor to the next interval. On the way it reports malformed lines, counts
+// intervals and calls the hooks. It returns false at the end of the lane. An error ends the scan.
 func (c *cursor[R]) Next() (bool, error) {
 	for c.fetch() {
-		if wanted, err := c.step(); wanted || err != nil {
-			return wanted, err
+		if found, err := c.step(); found || err != nil {
+			return found, err
 		}
 	}
 	return false, cmp.Or(c.lane.Err(), c.scan.checkCorrection(c.values))
 }
 
-// checkCorrection returns an error if the expected interval looks to be in another unit than the
-// values.
+// checkCorrection returns an error if the expected interval seems to be in another unit than the
+// values, since the correction makes too many values.
 func (s *Scan) checkCorrection(values corrections) error {
 	if s.Correction.Expected == 0 || s.Correction.UnitGiven || values.after/mostCorrected <= values.before {
 		return nil
@@ -239,11 +240,11 @@ func (s *Scan) checkCorrection(values corrections) error {
 		s.Correction.Expected, values.after, values.before)}
 }
 
-// An OptionError is a mistake in the command line that only the logs show.
+// An OptionError is the error of an option whose mistake shows only while logs are read.
 type OptionError struct{ error }
 
-// fetch waits for the next batch if there is none. It returns false at the end of the lane, and if
-// the scan stops.
+// fetch waits for the next batch unless the cursor has one. It returns false at the end of the
+// lane, and if the scan stops.
 func (c *cursor[R]) fetch() bool {
 	if c.batch != nil {
 		return true
@@ -253,14 +254,14 @@ func (c *cursor[R]) fetch() bool {
 	return c.batch != nil
 }
 
-// step moves the cursor on in its batch. It returns false at the end of the batch, which it gives
-// back.
+// step moves the cursor to the next interval of its batch. At the end of the batch, it gives the
+// batch back and returns false.
 func (c *cursor[R]) step() (bool, error) {
 	for c.next < len(c.batch.Value.Records) {
 		n := c.next
 		c.next++
-		if wanted, err := c.take(n); wanted || err != nil {
-			return wanted, err
+		if found, err := c.take(n); found || err != nil {
+			return found, err
 		}
 	}
 	c.values.before += c.batch.Value.values.before
@@ -273,7 +274,7 @@ func (c *cursor[R]) step() (bool, error) {
 	return false, nil
 }
 
-// take looks at a record of the batch. It returns true if that is an interval to use.
+// take handles a record of the batch. It returns true if the record is an interval to hand over.
 func (c *cursor[R]) take(n int) (bool, error) {
 	b, s := &c.batch.Value, c.scan
 	r, o := &b.Records[n], &b.outcomes[n]
@@ -292,7 +293,7 @@ func (c *cursor[R]) take(n int) (bool, error) {
 }
 
 // takeInterval counts an interval and calls the hooks for it. It returns true if the interval is to
-// be used.
+// be handed over.
 func (c *cursor[R]) takeInterval(r *hdrlog.Record, o *outcome[R]) (bool, error) {
 	s, v := c.scan, &o.visit
 	if !v.Again {
@@ -324,7 +325,7 @@ func (c *cursor[R]) takeInterval(r *hdrlog.Record, o *outcome[R]) (bool, error) 
 	return true, nil
 }
 
-// fail reports an error of decoding the interval of a record, or returns it if it ends the scan.
+// fail reports an error of decoding an interval. It returns the error if that ends the scan.
 func (c *cursor[R]) fail(r *hdrlog.Record, err error) error {
 	name := c.scan.Inputs[c.batch.Value.input].Name
 	var fatal Fatal
@@ -334,13 +335,13 @@ func (c *cursor[R]) fail(r *hdrlog.Record, err error) error {
 	return c.scan.Report(r.Malformed(name, err), true)
 }
 
-// Run calls decode for each interval of the selection, on several goroutines, each with a decoder of
-// its own. Decode puts what it decodes in result, which holds what an earlier interval left there.
-// Then Run calls consume for one interval after another: in the order of the inputs or, see
+// Run calls decode for each interval of the selection, on several goroutines, each with a decoder
+// of its own. Decode puts what it decodes in result, which holds what an earlier interval left
+// there. Then Run calls consume for one interval after another: in the order of the inputs or, see
 // [Scan.ByTime], of time.
 //
-// An error of decode is reported as malformed, and the interval is not consumed. A [Fatal] error
-// ends the scan. An [hdrlog.SyntaxError] names the field; otherwise that is the payload.
+// Run reports an error of decode as a malformed line, and skips the interval. A [Fatal] error ends
+// the scan. An [hdrlog.SyntaxError] names the field at fault; for other errors that is the payload.
 func Run[R any](s *Scan, decode func(d *Decoder, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
 	if s.ByTime {
 		return runByTime(s, decode, consume)
@@ -361,13 +362,13 @@ func Run[R any](s *Scan, decode func(d *Decoder, v Visit, result *R) error, cons
 	return runLanes(s, lanes, decode, consume)
 }
 
-// runLanes hands over what the lanes have as it is read, by one goroutine at a time. The inputs
-// of a lane follow each other.
+// runLanes hands over the intervals of all lanes as they are read, by one goroutine at a time. The
+// inputs of a lane follow each other.
 func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit, *R) error) error {
 	cursors, stop := start(s, lanes, largestBatch, decode)
 	defer stop()
 	var mu sync.Mutex
-	var failed error // nothing may be handed over any more
+	var failed error // once set, nothing more is handed over
 	batch := func(c *cursor[R]) (more bool, err error) {
 		more = c.fetch()
 		mu.Lock()
@@ -376,8 +377,8 @@ func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit,
 			failed = cmp.Or(c.lane.Err(), c.scan.checkCorrection(c.values))
 		}
 		for c.batch != nil && failed == nil {
-			wanted, err := c.step()
-			if wanted {
+			found, err := c.step()
+			if found {
 				err = consume(c.Visit, c.Result)
 			}
 			failed = err

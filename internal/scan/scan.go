@@ -1,10 +1,10 @@
-// Package scan takes a command through the intervals of its inputs. It reads all inputs that need
-// it at the same time, leaves out the intervals that nobody asked for, decodes payloads on several
-// cores, and hands over the results in the order of the logs or of time.
+// Package scan takes a command through the intervals of its inputs. It reads pipes at the same
+// time, skips the intervals that the user did not select, decodes payloads on several cores, and
+// hands over the results in the order of the logs or of time.
 //
 // One goroutine reads each lane: a pipe, or files one after another. It fills batches of lines,
-// which the workers decode. A cursor for each lane takes the decoded batches in their order. A
-// batch is used again once all of it is taken, so that the memory does not grow with the logs.
+// which the workers decode. A cursor for each lane takes the decoded batches in their order. The
+// memory of a batch is used again after that, so that memory does not grow with the logs.
 package scan
 
 import (
@@ -31,42 +31,41 @@ const Grace = 2 * time.Second
 
 // An Input is a log to read.
 type Input struct {
-	// Name is what messages call it: its path, or "-" for standard input.
+	// Name is the name of the log in messages: its path, or "-" for standard input.
 	Name string
-	// Run is the name of the run that it is a log of, empty if it is a run by itself.
+	// Run is the name of the run that the log belongs to, empty if the log is a run by itself.
 	Run string
-	// Size is its size in bytes, 0 if that is unknown.
+	// Size is the size of the log in bytes, 0 if it is unknown.
 	Size int64
-	// Info is what the file system knows about it, nil if that is nothing.
+	// Info describes the file of the log. It is nil if there is no file.
 	Info fs.FileInfo
-	// Once is set if it can be opened and read only once, as a pipe can.
+	// Once reports that the log can be read only once, because it is a pipe.
 	Once bool
-	// Tag, if not empty, is the tag of its untagged intervals, and stands before the tags of the
-	// others.
+	// Tag, if not empty, becomes the tag of untagged intervals, and stands before other tags.
 	Tag string
-	// Untagged, if not nil, is the tag of its untagged intervals, unless Tag is set.
+	// Untagged, if not nil, is the tag of untagged intervals, unless Tag is set.
 	Untagged []byte
-	// Second says what the second number of its intervals is, if that is known.
+	// Second says what the second number of an interval is, if that is known.
 	Second hdrlog.SecondField
-	// Start is the time from which a range counts, in seconds since the epoch, if that is not the
-	// start of the log: the log is a part of one that was rotated.
+	// Start, if not nil, is the time from which a range counts, in seconds since the epoch. It is
+	// set for a part of a rotated log. Otherwise a range counts from the start of the log itself.
 	Start *float64
-	// End is the end of its last interval, or of the log that it is a part of, in milliseconds
-	// since the epoch. It matters only if [Range.FromEnd] does.
+	// End is the end of the last interval of the log, or of the rotated log that it is a part of,
+	// in milliseconds since the epoch. It is set only if [Range.FromEnd] is true.
 	End int64
-	// Open opens it.
+	// Open opens the log.
 	Open func() (io.ReadCloser, error)
-	// OpenAt, if not nil, opens its file, as it is on the disk, for [Input.Ends].
+	// OpenAt, if not nil, opens the file of the log, as it is on the disk, for [Input.Ends].
 	OpenAt func() (ReaderAt, error)
 }
 
-// A ReaderAt is a file that can be read anywhere.
+// A ReaderAt is an open file that can be read at any offset.
 type ReaderAt interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// File returns the input in a file.
+// File returns the input that reads the file at path.
 func File(path string, size int64) Input {
 	return Input{
 		Name:   path,
@@ -76,8 +75,8 @@ func File(path string, size int64) Input {
 	}
 }
 
-// Stdin returns the input in r, which is standard input. If that is a file, as in hdrsum < run.hdr,
-// it can be read again.
+// Stdin returns the input that reads standard input, which is r. If r is a regular file, as in
+// hdrsum < run.hdr, the input can be read several times.
 func Stdin(r io.Reader) Input {
 	input := Input{Name: "-", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 	f, ok := r.(*os.File)
@@ -102,34 +101,35 @@ func Stdin(r io.Reader) Input {
 	return input
 }
 
-// RunName returns the name of the run that the input is a log of, which is its own if it is alone.
+// RunName returns the name of the run that the log belongs to: the name of the log if it is a run
+// by itself.
 func (i *Input) RunName() string { return cmp.Or(i.Run, i.Name) }
 
-// NewReader returns a reader of the input, which is open as r. See [hdrlog.ReaderOptions] for
-// batchSize; at 0 it is the usual one.
+// NewReader returns a reader of the lines of the input, whose text r has. See
+// [hdrlog.ReaderOptions] for batchSize; 0 means the default.
 func (i *Input) NewReader(r io.Reader, batchSize int) *hdrlog.Reader {
 	return hdrlog.ReaderOptions{Second: i.Second, BatchSize: batchSize}.NewReader(r, i.Name)
 }
 
-// Same reports whether two inputs are one.
+// Same reports whether two inputs are the same file, or both standard input.
 func (i *Input) Same(other *Input) bool {
 	return i.Info != nil && other.Info != nil && os.SameFile(i.Info, other.Info) || i.Name == "-" && other.Name == "-"
 }
 
 // Overwritten reports whether writing to the file of info would overwrite the input. A device, such
-// as a terminal, may be both.
+// as a terminal, may be input and output.
 func (i *Input) Overwritten(info fs.FileInfo) bool {
 	return i.Info != nil && i.Info.Mode()&fs.ModeDevice == 0 && os.SameFile(i.Info, info)
 }
 
-// A Selection says which intervals to use.
+// A Selection says which intervals of the inputs a command uses.
 type Selection struct {
 	Tags  *tags.Filter // nil for all tags
 	Range Range
 }
 
-// A Scan says which intervals of which logs to read, and whom to report to. While it runs, it
-// counts what it has seen.
+// A Scan says which intervals of which logs to read, and which functions to call. [Run] runs it.
+// While it runs, it counts intervals.
 type Scan struct {
 	Inputs     []Input
 	Selection  Selection
@@ -150,10 +150,11 @@ type Scan struct {
 	Hooks  Hooks
 	// Progress, if set, takes the numbers of bytes as they are read. Several goroutines call it.
 	Progress func(bytes int)
-	// Memory, if set, limits what the work may keep.
+	// Memory, if set, limits the memory that the scan and its flows take.
 	Memory *ledger.Ledger
-	// BatchDone, if set, is called whenever all lines that have been read so far have been consumed
-	// or reported, or a few hundred kilobytes of lines that come faster. It is the time to flush.
+	// BatchDone, if set, is called after each batch of lines has been handed over and reported. A
+	// batch has the lines that could be read at once, up to a few hundred kilobytes. BatchDone may
+	// flush an output.
 	BatchDone func() error
 
 	// Seen are the intervals read so far.
@@ -187,9 +188,9 @@ type Correction struct {
 	// Expected is the interval at which values were to be recorded, in the units of the log. At 0
 	// nothing is corrected.
 	Expected float64
-	// UnitGiven reports that the user gave the unit of Expected. Otherwise a scan ends with an error
-	// if the correction makes more than mostCorrected times as many values: a number in another
-	// unit than that of the log does.
+	// UnitGiven reports that the user gave the unit of Expected. Otherwise a scan ends with an
+	// error if the correction makes more than mostCorrected times as many values: a number in
+	// another unit than that of the log does.
 	UnitGiven bool
 }
 
@@ -245,7 +246,8 @@ type passed struct {
 	slow   int     // the input that [Scan.AllPassed] looks at first: it may be the slowest one
 }
 
-// A Place is where an interval stands. The zero value is no place: lines count from 1.
+// A Place says in which line of which input an interval is. The zero value means no place, since
+// lines count from 1.
 type Place struct {
 	Input, Line int
 	Name        string // of the input
@@ -253,20 +255,21 @@ type Place struct {
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.Name, p.Line) }
 
-// before reports whether p comes before q in the order of the inputs. No place comes before none.
+// before reports whether p comes before q in the order of the inputs. Any place comes before the
+// zero value.
 func (p Place) before(q Place) bool {
 	return p.Line > 0 && (q.Line == 0 || p.Input < q.Input || p.Input == q.Input && p.Line < q.Line)
 }
 
-// Select makes the interval of a record one of the scan: it puts the tag of the input before its
-// tag. It reports whether the selection has the interval. Call it once for a record.
+// Select puts the tag of the input before the tag of an interval, and reports whether the selection
+// has the interval. Call it once for an interval.
 func (s *Scan) Select(input int, i *hdrlog.Interval) bool {
-	kept, _ := s.choose(input, i)
-	return kept
+	selected, _ := s.choose(input, i)
+	return selected
 }
 
-// choose is [Scan.Select]. It reports as well whether the range has the interval.
-func (s *Scan) choose(input int, i *hdrlog.Interval) (kept, inRange bool) {
+// choose does what [Scan.Select] does. It reports as well whether the range has the interval.
+func (s *Scan) choose(input int, i *hdrlog.Interval) (selected, inRange bool) {
 	if tag := s.Inputs[input].Tag; tag != "" {
 		if i.Tag != nil {
 			tag += "::" + string(i.Tag)
@@ -281,12 +284,13 @@ func (s *Scan) choose(input int, i *hdrlog.Interval) (kept, inRange bool) {
 		whole.LogStart = *start
 		tested = &whole
 	}
-	kept = s.Selection.Tags.Keeps(i.Tag) // the filter must see all tags
+	tagged := s.Selection.Tags.Keeps(i.Tag) // the filter must see all tags
 	inRange = s.Selection.Range.Contains(tested, s.Inputs[input].End)
-	return kept && inRange, inRange
+	return tagged && inRange, inRange
 }
 
-// Open opens the log of an input. See [Input.NewReader] for batchSize.
+// Open opens the log of an input, and charges for the memory that it takes. See [Input.NewReader]
+// for batchSize.
 func (s *Scan) Open(input, batchSize int) (*Log, error) {
 	in := &s.Inputs[input]
 	file, err := in.Open()
@@ -305,7 +309,7 @@ func (s *Scan) Open(input, batchSize int) (*Log, error) {
 	return &Log{Reader: in.NewReader(src, batchSize), file: file, free: free}, nil
 }
 
-// Count returns a reader of file that reports to Progress.
+// Count returns a reader of file that reports each number of bytes to Progress.
 func (s *Scan) Count(file io.Reader) io.Reader {
 	if s.Progress == nil {
 		return file
@@ -313,21 +317,22 @@ func (s *Scan) Count(file io.Reader) io.Reader {
 	return &counter{file, s.Progress}
 }
 
-// A Log is an input that is open.
+// A Log is an open input with its reader. Close it after use.
 type Log struct {
 	Reader *hdrlog.Reader
 	file   io.Closer
-	free   func() // gives its memory back
+	free   func() // gives back the memory that was charged
 }
 
-// Close closes the file.
+// Close closes the file and gives back its memory.
 func (l *Log) Close() error {
 	l.free()
 	return l.file.Close()
 }
 
-// zstdWindow charges for the memory that zstd needs to expand a log, if it is compressed so: its
-// window. It returns a reader of the same log, and free, which gives the memory back.
+// zstdWindow charges for the window that zstd needs in memory to decompress a log. It charges
+// nothing for other logs. It returns a reader of the same log, and a function that gives the memory
+// back.
 func (s *Scan) zstdWindow(log io.Reader) (_ io.Reader, free func(), err error) {
 	src := bufio.NewReaderSize(log, zstd.HeaderMaxSize)
 	begin, err := src.Peek(zstd.HeaderMaxSize)
@@ -336,14 +341,14 @@ func (s *Scan) zstdWindow(log io.Reader) (_ io.Reader, free func(), err error) {
 	}
 	var header zstd.Header
 	if header.Decode(begin) != nil {
-		return src, func() {}, nil // no zstd, or the reader says what is wrong
+		return src, func() {}, nil // not zstd, or damaged: the reader reports that
 	}
 	account, charge := s.Memory.Open("logs with zstd windows", "give fewer at a time"), new(ledger.Charge)
 	return src, func() { charge.Set(account, 0, 0) }, charge.Set(account, 1,
 		int(min(cmp.Or(header.WindowSize, header.FrameContentSize), 1<<30)))
 }
 
-// counter counts the bytes that are read.
+// A counter is a reader that calls count with the number of bytes of each read.
 type counter struct {
 	io.Reader
 	count func(bytes int)

@@ -327,8 +327,8 @@ type brokenReader struct{ err error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
-// TestDecode: what an interval comes to where it is corrected for coordinated omission, and where it
-// is not.
+// TestDecode: what an interval comes to where it is corrected for coordinated omission, and where
+// it is not.
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})

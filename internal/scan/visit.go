@@ -33,11 +33,12 @@ func (v Visit) Span() (start, end int64) {
 // was read, see [Scan.HasPassed]: the start minus the length of the interval.
 func PassedAfter(start, end int64) int64 { return 2*start - end }
 
-// Kinds find the first interval of integers and the first of doubles of a tag, which do not add up.
-// The zero value is ready. The outcome does not depend on the order in which intervals are added.
+// Kinds are the places of the first interval of integers and of the first interval of doubles of a
+// tag. Integers and doubles do not add up. The zero value has no intervals. The result does not
+// depend on the order in which intervals are added.
 type Kinds struct{ integer, double Place }
 
-// Add takes in an interval.
+// Add adds an interval. Double reports that its values are doubles.
 func (k *Kinds) Add(double bool, at Place) {
 	if double {
 		k.Merge(Kinds{double: at})
@@ -46,7 +47,7 @@ func (k *Kinds) Add(double bool, at Place) {
 	}
 }
 
-// Merge takes in those of another one.
+// Merge adds the intervals of other.
 func (k *Kinds) Merge(other Kinds) {
 	if other.integer.before(k.integer) {
 		k.integer = other.integer
@@ -56,8 +57,8 @@ func (k *Kinds) Merge(other Kinds) {
 	}
 }
 
-// Err returns nil if there are not both, and otherwise an error that wraps [histogram.ErrKind] and
-// names the first of each.
+// Err returns an error if there are intervals of both kinds. It wraps [histogram.ErrKind] and names
+// the first interval of each kind.
 func (k *Kinds) Err() error {
 	if k.integer.Line == 0 || k.double.Line == 0 {
 		return nil

@@ -116,7 +116,7 @@ func findSlowest(s *scan.Scan) (*slowTimeline, error) {
 		row:    slowest.Tag,
 		rows:   len(result.Summaries),
 		start:  slowest.Start,
-		length: flow.MeantLength(max(result.Lengths/max(intervals, 1), 1)),
+		length: flow.RoundLength(max(result.Lengths/max(intervals, 1), 1)),
 	}
 	slots := (slowest.End-slowest.Start)/t.length + 1
 	if slots > mostSlots {

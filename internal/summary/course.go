@@ -36,10 +36,10 @@ const coursePart = 32
 // flow returns the flow that fills the windows.
 func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
 	c.doubling = &flow.Doubling{
-		Most:    mostCourse,
-		Room:    memory.AtMost(math.MaxInt, 2),
-		Digits:  windowDigits,
-		Account: accountOf(memory),
+		MostWindows: mostCourse,
+		Budget:      memory.AtMost(math.MaxInt, 2),
+		Digits:      windowDigits,
+		Account:     accountOf(memory),
 	}
 	return c.doubling
 }

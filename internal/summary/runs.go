@@ -56,11 +56,11 @@ type Runs struct {
 // flow returns the flow that fills the windows.
 func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
 	r.doubling = &flow.Doubling{
-		Size:     r.Size,
-		Most:     cmp.Or(r.most, mostWindows),
-		Room:     memory.AtMost(math.MaxInt, 2),
-		Digits:   windowDigits,
-		RowBytes: believedBytes,
+		Size:        r.Size,
+		MostWindows: cmp.Or(r.most, mostWindows),
+		Budget:      memory.AtMost(math.MaxInt, 2),
+		Digits:      windowDigits,
+		RowBytes:    believedBytes,
 	}
 	r.doubling.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
 	return r.doubling

@@ -134,7 +134,7 @@ func scanOf(random *rand.Rand, all []taken) *scan.Scan {
 func byMiddle(start, end, size int64) int64 { return merge.WindowOf(start, end, size).Start }
 
 func widenDoubling(t *testing.T, all []taken, s *scan.Scan) (int64, func(start, end, size int64) int64, map[string]widenedWindow) {
-	windows := &flow.Doubling{Most: 20, Digits: 2}
+	windows := &flow.Doubling{MostWindows: 20, Digits: 2}
 	if err := flow.Run(s, new(flow.Rows), windows); err != nil || windows.Err != nil {
 		t.Fatal(err, windows.Err)
 	}

@@ -163,7 +163,7 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 	o.Logs.Times.Zone = time.UTC
 	o.Logs.Tags.By = r.By
 	if r.Compare {
-		o.Logs.Times.Apart = "compare"
+		o.Logs.Times.SeparateOption = "compare"
 	}
 	for _, option := range []struct {
 		text string

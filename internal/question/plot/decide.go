@@ -142,7 +142,7 @@ func (d *decision) setLook(p *chart.Picture) {
 // of logs, which have units.
 func sortInputs(inputs []scan.Input, headers *logs.Logs) (logInputs, distributions []scan.Input, err error) {
 	for _, input := range inputs {
-		text, err := input.Begin(hgrm.DetectSize)
+		text, err := input.Peek(hgrm.DetectSize)
 		if err != nil {
 			return nil, nil, err
 		}

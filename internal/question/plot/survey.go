@@ -14,7 +14,7 @@ import (
 // A survey has the times and tags of logs, which decide the windows and lines of a picture. Times
 // are in milliseconds.
 type survey struct {
-	length   int64           // of the first interval, see [flow.MeantLength]
+	length   int64           // of the first interval, see [flow.RoundLength]
 	from, to int64           // when the first log starts and the last one ends
 	starts   []int64         // by log
 	ends     []int64         // by log
@@ -77,7 +77,7 @@ func (d *decision) surveyLog(surveyed *survey, input, limit int) error {
 		}
 		seen++
 		if surveyed.length == 0 && i.Length > 0 {
-			surveyed.length = flow.MeantLength(logline.Millis(i.Length))
+			surveyed.length = flow.RoundLength(logline.Millis(i.Length))
 		}
 		start := i.StartMillis()
 		if d.isRelative() {

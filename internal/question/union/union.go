@@ -170,7 +170,7 @@ func (u *union) run() error {
 	for range u.scan.Workers {
 		workers.Go(u.work)
 	}
-	if err := scan.RunAhead(u.scan, lookAheads, u.decode, before, u.merge); err != nil {
+	if err := scan.RunSorted(u.scan, lookAheads, u.decode, before, u.merge); err != nil {
 		return u.firstError(err)
 	}
 	if err := u.handOverBefore(math.MaxInt64); err != nil {

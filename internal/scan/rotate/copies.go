@@ -1,4 +1,5 @@
-// Package rotate knows what rotation makes of a log: compressed copies beside it.
+// Package rotate finds copies of logs, such as the compressed copy that rotation of logs leaves
+// beside the log.
 package rotate
 
 import (
@@ -11,7 +12,8 @@ import (
 	"hdrkit/internal/scan"
 )
 
-// Plain returns the name of a file without what compression adds to it, and whether there was that.
+// Plain returns the name of a file without the ending of a compression, and whether it had such an
+// ending.
 func Plain(path string) (plain string, compressed bool) {
 	switch ext := filepath.Ext(path); strings.ToLower(ext) {
 	case ".gz", ".zst", ".zstd":
@@ -20,14 +22,14 @@ func Plain(path string) (plain string, compressed bool) {
 	return path, false
 }
 
-// A Copy is an input that is left out, since another one has all of its text.
+// A Copy names an input whose text is also the text of another input, or the beginning of it.
 type Copy struct{ Name, Of string }
 
-// Copies returns the inputs without copies: what rotation compressed, beside the file itself. They
-// have the same name but for what compression adds, and the same text to the end of the shorter
-// one.
+// Copies finds compressed files among the inputs that have the same text as the file beside them,
+// up to the end of the shorter one of the two. The shorter one is a copy. Copies returns the other
+// inputs and the copies.
 func Copies(inputs []scan.Input) (kept []scan.Input, copies []Copy) {
-	out := make([]bool, len(inputs))
+	isCopy := make([]bool, len(inputs))
 	named := make(map[[2]string]int) // the first input of a name and a tag
 	for n := len(inputs) - 1; n >= 0; n-- {
 		if !inputs[n].Once {
@@ -46,23 +48,23 @@ func Copies(inputs []scan.Input) (kept []scan.Input, copies []Copy) {
 		longer, same := compare(&inputs[a], &inputs[b])
 		switch {
 		case same && longer > 0:
-			out[b], copies = true, append(copies, Copy{plain, inputs[a].Name})
+			isCopy[b], copies = true, append(copies, Copy{plain, inputs[a].Name})
 		case same:
-			out[a], copies = true, append(copies, Copy{inputs[a].Name, plain})
+			isCopy[a], copies = true, append(copies, Copy{inputs[a].Name, plain})
 		}
 	}
 	if len(copies) == 0 {
 		return inputs, nil
 	}
 	for n := range inputs {
-		if !out[n] {
+		if !isCopy[n] {
 			kept = append(kept, inputs[n])
 		}
 	}
 	return kept, copies
 }
 
-// Equal returns the inputs that have the text of another one before them.
+// Equal returns the inputs that have the same text as an input before them.
 func Equal(inputs []scan.Input) (copies []Copy) {
 	sized := make(map[int64][]int) // by the size of the file
 	for n := range inputs {
@@ -81,8 +83,9 @@ func Equal(inputs []scan.Input) (copies []Copy) {
 	return copies
 }
 
-// compare reports whether two inputs have the same text to the end of one, and which is longer: the
-// first one if longer is positive. A text that cannot be read ends there. No text has no copy.
+// compare reports whether two inputs have the same text up to the end of the shorter one. Longer is
+// positive if the first input is longer, and negative if the second one is. A text ends where
+// it cannot be read. Inputs without any text are not the same.
 func compare(a, b *scan.Input) (longer int, same bool) {
 	var text [2]io.Reader
 	for n, in := range []*scan.Input{a, b} {
@@ -94,7 +97,7 @@ func compare(a, b *scan.Input) (longer int, same bool) {
 		text[n] = plaintext.NewReader(file)
 	}
 	one, other := make([]byte, 64<<10), make([]byte, 64<<10)
-	for some := false; ; some = true {
+	for hasText := false; ; hasText = true {
 		n, errA := io.ReadFull(text[0], one)
 		m, errB := io.ReadFull(text[1], other)
 		shorter := min(n, m)
@@ -102,7 +105,7 @@ func compare(a, b *scan.Input) (longer int, same bool) {
 			return 0, false
 		}
 		if errA != nil || errB != nil {
-			return n - m, some || shorter > 0
+			return n - m, hasText || shorter > 0
 		}
 	}
 }
