@@ -359,7 +359,7 @@ func TestLocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options{globs: list{"a/*.hdr", "s3://b/*.hdr", "/c"}, of: "all.hdr", errors: "gs://b/errors"}
-	if err := o.locate(); err != nil {
+	if err := o.makeAbsolute(); err != nil {
 		t.Fatal(err)
 	}
 	got := append(o.globs, o.of, o.summary, o.errors)
