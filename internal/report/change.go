@@ -14,7 +14,8 @@ import (
 	"hdrkit/output"
 )
 
-// IntervalText returns an interval, with its limits as text, or an empty text if it has none.
+// IntervalText returns an interval from low to high as text. Text formats its ends. An end that is
+// NaN is unknown. Without both ends, the result is empty.
 func IntervalText(low, high float64, text func(float64) string) string {
 	switch {
 	case math.IsNaN(low) && math.IsNaN(high):
@@ -27,8 +28,8 @@ func IntervalText(low, high float64, text func(float64) string) string {
 	return " [" + text(low) + ", " + text(high) + "]"
 }
 
-// believed reports whether a figure of a summary has an interval.
-func believed(s *output.Summary) bool {
+// hasInterval reports whether any figure of a summary has an interval.
+func hasInterval(s *output.Summary) bool {
 	if s.Confidence == nil {
 		return false
 	}
@@ -40,7 +41,8 @@ func believed(s *output.Summary) bool {
 	return !math.IsNaN(s.Confidence.Rate.Low)
 }
 
-// notes returns lines that say how far the figures of summaries can be believed.
+// notes returns the notes below a table of summaries: t.Notes, and what limits the intervals of the
+// summaries.
 func (t *Table) notes(summaries []*output.Summary, percentiles []float64) (lines []string) {
 	lines = slices.Clone(t.Notes)
 	for _, s := range summaries {
@@ -48,7 +50,7 @@ func (t *Table) notes(summaries []*output.Summary, percentiles []float64) (lines
 		if c == nil {
 			continue
 		}
-		if len(lines) == len(t.Notes) && slices.ContainsFunc(summaries, believed) {
+		if len(lines) == len(t.Notes) && slices.ContainsFunc(summaries, hasInterval) {
 			lines = append(lines, fmt.Sprintf("intervals of %s%% confidence, from "+
 				"windows of %s", people.Shortest(c.Level), people.Duration(c.Window)))
 		}
@@ -66,17 +68,18 @@ func (t *Table) notes(summaries []*output.Summary, percentiles []float64) (lines
 			}
 		}
 		if len(short) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: too short for intervals of %s", s.Name(), fewNames(short)))
+			lines = append(lines, fmt.Sprintf("%s: too short for intervals of %s", s.Name(), joinNames(short)))
 		}
 	}
-	return fewer(lines)
+	return limitNotes(lines)
 }
 
-// mostNotes is the number of notes about tags that stand below a table.
+// mostNotes is the largest number of notes about tags below a table.
 const mostNotes = 20
 
-// fewer returns notes, and instead of the last of very many how many there are.
-func fewer(notes []string) []string {
+// limitNotes returns at most mostNotes notes. If there are more, the last one says how many are
+// left out.
+func limitNotes(notes []string) []string {
 	if len(notes) <= mostNotes {
 		return notes
 	}
@@ -84,15 +87,17 @@ func fewer(notes []string) []string {
 		"like these", len(notes)-mostNotes+1))
 }
 
-// fewNames returns names between commas, and only the first of very many.
-func fewNames(names []string) string {
+// joinNames returns names with commas between them. If there are more than mostNotes, it ends with
+// how many are left out.
+func joinNames(names []string) string {
 	if len(names) <= mostNotes {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:mostNotes-1], ", "), len(names)-mostNotes+1)
 }
 
-// changeNotes returns lines that say how far the changes of pairs can be believed.
+// changeNotes returns the notes below a table of changes: what the runs of each pair can prove, and
+// which changes have too little data.
 func changeNotes(pairs []sides.Pair, percentiles []float64) (lines []string) {
 	var several, partly, never []string
 	one := false
@@ -133,16 +138,16 @@ func changeNotes(pairs []sides.Pair, percentiles []float64) (lines []string) {
 		default:
 			proven := "no change of a percentile"
 			if len(least) > 0 {
-				proven = "changes of " + fewNames(least)
+				proven = "changes of " + joinNames(least)
 			}
 			several = append(several, fmt.Sprintf("%s: %d + %d runs like these prove %s%s",
 				p.Name(), before, after, proven, unproven(none, percentiles)))
 		}
 		if len(short) > 0 {
-			partly = append(partly, p.Name()+": too little data to compare "+fewNames(short))
+			partly = append(partly, p.Name()+": too little data to compare "+joinNames(short))
 		}
 	}
-	lines = fewer(several)
+	lines = limitNotes(several)
 	if one {
 		lines = append(lines, "one run against one says whether these runs differ, not whether "+
 			"the versions do: give several runs a side, as two folders")
@@ -157,14 +162,14 @@ func changeNotes(pairs []sides.Pair, percentiles []float64) (lines []string) {
 	if len(lines) > 0 {
 		lines = append(lines, Legend(pairs))
 	}
-	lines = append(lines, fewer(partly)...)
+	lines = append(lines, limitNotes(partly)...)
 	if len(never) > 0 {
-		lines = append(lines, "too little data to compare: "+fewNames(never))
+		lines = append(lines, "too little data to compare: "+joinNames(never))
 	}
 	return lines
 }
 
-// Legend says how to read the changes of pairs.
+// Legend returns a sentence that explains the marks of changes.
 func Legend(pairs []sides.Pair) (text string) {
 	for _, p := range pairs {
 		if p.Change != nil {
@@ -174,7 +179,8 @@ func Legend(pairs []sides.Pair) (text string) {
 	return text + "!: beyond 0, not proven. ~: within the noise. ?: too little data to judge"
 }
 
-// unproven says why runs prove no change of some percentiles, whose indices are none.
+// unproven returns a sentence that names percentiles of which runs prove no change. None is a list
+// of indexes of percentiles.
 func unproven(none []int, percentiles []float64) string {
 	if none == nil {
 		return ""

@@ -14,8 +14,8 @@ import (
 type figure struct {
 	output.Figure
 	of func(s *output.Summary) float64
-	// any is set if a summary without values has the figure, too.
-	any bool
+	// always is set if a summary without values has the figure, too.
+	always bool
 	// text returns the figure of a summary as text. If text is nil, the figure is a number with
 	// significant digits.
 	text func(s *output.Summary) string
@@ -33,7 +33,7 @@ func periodOf(s *output.Summary) float64 {
 	return float64(s.Period)
 }
 
-// head returns the head of the column of a figure.
+// head returns the title of the column of a figure, such as p99 or /s.
 func head(f output.Figure) string {
 	if f.Name == output.Throughput {
 		return "/s"
@@ -41,18 +41,18 @@ func head(f output.Figure) string {
 	return f.String()
 }
 
-// ifAny returns the figure of s, or NaN if s is nil or does not have the figure.
-func (f *figure) ifAny(s *output.Summary) float64 {
-	if s == nil || !f.any && s.Counts().TotalCount() == 0 {
+// valueOf returns the figure of s, or NaN if s is nil or does not have the figure.
+func (f *figure) valueOf(s *output.Summary) float64 {
+	if s == nil || !f.always && s.Counts().TotalCount() == 0 {
 		return math.NaN()
 	}
 	return f.of(s)
 }
 
-// side returns the figure of s, a side of a pair. If a change of runs is known, it is the number
-// that the change compares, such as the geometric mean of the runs. Otherwise it is the figure of
-// all values of the side.
-func (t *Table) side(p *sides.Pair, s *output.Summary, f *figure) float64 {
+// sideValue returns the figure of s, a side of a pair. If a change of runs is known, it is the
+// number that the change compares, such as the geometric mean of the runs. Otherwise it is the
+// figure of all values of the side.
+func (t *Table) sideValue(p *sides.Pair, s *output.Summary, f *figure) float64 {
 	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
 		c := f.change(p.Change)
 		if c.Known() {
@@ -64,7 +64,7 @@ func (t *Table) side(p *sides.Pair, s *output.Summary, f *figure) float64 {
 			return math.NaN()
 		}
 	}
-	return f.ifAny(s)
+	return f.valueOf(s)
 }
 
 // period is the head of the column of periods. Package output has no figure of this name.
@@ -73,7 +73,7 @@ const period = "period"
 // figures returns the columns of a table after its labels. They share the statistics of a summary,
 // so that one pass through its counts serves all columns.
 func (t *Table) figures() []figure {
-	percentiles := t.columns()
+	percentiles := t.columnPercentiles()
 	known := make(map[*output.Summary]output.Stats)
 	value := func(f output.Figure) figure {
 		return figure{Figure: f, of: func(s *output.Summary) float64 {
@@ -90,21 +90,21 @@ func (t *Table) figures() []figure {
 		countColumn: {
 			Figure: output.Figure{Name: output.Count},
 			of:     func(s *output.Summary) float64 { return float64(s.Counts().TotalCount()) },
-			any:    true,
+			always: true,
 			text:   count,
 		},
 		rateColumn: {
 			Figure:   output.Figure{Name: output.Throughput},
 			of:       (*output.Summary).Throughput,
-			any:      true,
+			always:   true,
 			interval: func(s *output.Summary) (low, high float64) { return s.Confidence.Throughput(s) },
 			change:   func(c *sides.Change) *sides.FigureChange { return c.Rate },
 		},
 		periodColumn: {
 			Figure: output.Figure{Name: period},
 			of:     periodOf,
-			any:    true,
-			text:   func(s *output.Summary) string { return duration(s.Period) },
+			always: true,
+			text:   func(s *output.Summary) string { return periodText(s.Period) },
 		},
 		minColumn:  value(output.Figure{Name: output.Min}),
 		meanColumn: value(output.Figure{Name: output.Mean}),
@@ -140,8 +140,8 @@ func (t *Table) figures() []figure {
 	return all
 }
 
-// change returns the change from a to b in percent as text, or "-" if there is none.
-func change(a, b float64) string {
+// percentChange returns the change from a to b in percent as text, or "-" if there is none.
+func percentChange(a, b float64) string {
 	percent := (b - a) / a * 100
 	if math.IsNaN(percent) || math.IsInf(percent, 0) {
 		if a == 0 && b == 0 {

@@ -7,19 +7,20 @@ import (
 	"hdrkit/internal/sides"
 )
 
-// An Effect is how a figure of a tag changed, for a picture. Ratio is that of after to before, with
-// its interval of confidence, which may reach from 0 or to infinity.
+// An Effect is how a figure of a tag changed, for a picture. Ratio is after divided by before. Low
+// and High are its interval of confidence, which may begin at 0 or end at infinity.
 type Effect struct {
 	Tag, Figure      string
 	Ratio, Low, High float64
-	// Proven is set if the change is no chance, and Worse if it is one for the worse.
+	// Proven is set if the change is significant, and Worse if it is a change for the worse.
 	Proven, Worse bool
 	// Text is the change as a table prints it.
 	Text string
 }
 
 // Effects returns the changes of percentiles and of the throughput that have an interval, in the
-// order of pairs: of more than most, the most surely changed ones. All is how many there are.
+// order of pairs. If there are more than most, it returns the most significant ones. All is the
+// number of all such changes.
 func (t *Table) Effects(pairs []sides.Pair, most int) (effects []Effect, all int) {
 	var shown []sides.Tested
 	for _, c := range sides.TestedFigures(pairs, t.Percentiles) {

@@ -11,11 +11,11 @@ import (
 // A layout says where the columns of a grid stand for the width of a terminal. It writes the grid.
 type layout struct {
 	*grid
-	gap    int
-	widths []int   // of columns
-	blocks [][]int // the columns of each block, without labels
-	left   []int   // the columns left out
-	spark  int     // the length of sparklines, which end the last block; 0 for none
+	gap     int     // the number of spaces between columns after the labels
+	widths  []int   // the widths of all columns
+	blocks  [][]int // the columns of each block after the labels
+	leftOut []int   // the optional columns that have no room
+	spark   int     // the length of sparklines, which end the last block; 0 if there are none
 }
 
 // layOut returns the first layout that fits the width: with four digits and wide gaps, with three
@@ -24,27 +24,28 @@ type layout struct {
 func (t *Table) layOut(grid func(digits int) *grid) *layout {
 	wide := newLayout(grid(4), 2)
 	if t.Width <= 0 {
-		wide.fill(mostSparkline)
+		wide.setSparkline(mostSparkline)
 		return wide
 	}
-	wide.shorten(t.Width)
+	wide.shortenTags(t.Width)
 	if wide.fits(t.Width) {
 		return wide
 	}
 	narrow := newLayout(grid(3), 1)
-	narrow.shorten(t.Width)
+	narrow.shortenTags(t.Width)
 	for ; ; narrow.leaveOut() {
 		if narrow.fits(t.Width) {
 			return narrow
 		}
-		if len(narrow.left) == len(narrow.optional) {
+		if len(narrow.leftOut) == len(narrow.optional) {
 			break
 		}
 	}
-	wide.wrap(t.Width)
+	wide.divide(t.Width)
 	return wide
 }
 
+// newLayout returns a layout of one block with all columns.
 func newLayout(g *grid, gap int) *layout {
 	l := &layout{grid: g, gap: gap, blocks: [][]int{{}}}
 	for column := g.labels; column < len(g.heads); column++ {
@@ -54,6 +55,7 @@ func newLayout(g *grid, gap int) *layout {
 	return l
 }
 
+// measure sets the widths of columns.
 func (l *layout) measure() {
 	l.widths = nil
 	for column, head := range l.heads {
@@ -67,14 +69,14 @@ func (l *layout) measure() {
 
 // leaveOut takes the next optional column out of the layout.
 func (l *layout) leaveOut() {
-	column := l.optional[len(l.left)]
-	l.left = append(l.left, column)
+	column := l.optional[len(l.leftOut)]
+	l.leftOut = append(l.leftOut, column)
 	l.blocks[0] = slices.DeleteFunc(l.blocks[0], func(c int) bool { return c == column })
 }
 
-// shorten cuts the middle out of tags that are longer than a third of the width. If two tags would
-// become equal, it adds the number of the row to each.
-func (l *layout) shorten(width int) {
+// shortenTags cuts the middle out of tags that are longer than a third of the width. If two tags
+// would become equal, it adds the number of the row to each.
+func (l *layout) shortenTags(width int) {
 	limit := max(12, width/3)
 	whole, same := make(map[string]string), false
 	for _, row := range l.rows {
@@ -109,24 +111,24 @@ func (l *layout) length(block []int) int {
 // fits reports whether a layout of one block fits the width. It sets the length of sparklines.
 func (l *layout) fits(width int) bool {
 	room := width - l.length(l.blocks[0])
-	if l.drawn == nil {
+	if l.sparkline == nil {
 		return room >= 0
 	}
-	return l.fill(room - 2)
+	return l.setSparkline(room - 2)
 }
 
-// fill sets the length of sparklines to at most room characters. It reports whether the grid has
-// sparklines and they have room.
-func (l *layout) fill(room int) bool {
-	if l.drawn != nil && room >= leastSparkline {
+// setSparkline sets the length of sparklines to at most room characters. It reports whether the
+// grid has sparklines and they have room.
+func (l *layout) setSparkline(room int) bool {
+	if l.sparkline != nil && room >= leastSparkline {
 		l.spark = min(room, mostSparkline)
 		return true
 	}
 	return false
 }
 
-// wrap divides the columns into blocks that fit the width.
-func (l *layout) wrap(width int) {
+// divide divides the columns into blocks that fit the width.
+func (l *layout) divide(width int) {
 	columns := l.blocks[0]
 	l.blocks = [][]int{nil}
 	for _, column := range columns {
@@ -137,7 +139,7 @@ func (l *layout) wrap(width int) {
 			l.blocks = append(l.blocks, []int{column})
 		}
 	}
-	if l.drawn != nil && !l.fill(width-l.length(l.blocks[len(l.blocks)-1])-2) {
+	if l.sparkline != nil && !l.setSparkline(width-l.length(l.blocks[len(l.blocks)-1])-2) {
 		l.blocks = append(l.blocks, nil)
 		l.spark = min(max(width-l.length(nil)-2, leastSparkline), mostSparkline)
 	}
@@ -165,8 +167,8 @@ func (l *layout) header(b *bufio.Writer, block int) {
 	for column, head := range l.heads {
 		cells[column].text = head
 	}
-	spark := cmp.Or(l.drawnHead, sparklineHead)
-	if l.drawnHead == "" && l.spark < len(spark) {
+	spark := cmp.Or(l.sparklineTitle, sparklineHead)
+	if l.sparklineTitle == "" && l.spark < len(spark) {
 		spark = shortSparklineHead
 	}
 	l.line(b, block, cells, spark, false)
@@ -176,7 +178,7 @@ func (l *layout) header(b *bufio.Writer, block int) {
 func (l *layout) row(b *bufio.Writer, block, row int, colour bool) {
 	spark := ""
 	if l.spark > 0 {
-		spark = l.drawn(row, l.spark)
+		spark = l.sparkline(row, l.spark)
 	}
 	l.line(b, block, l.rows[row], spark, colour)
 }

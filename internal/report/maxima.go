@@ -34,9 +34,9 @@ func (m *maxima) sparkline(start, end int64, width int, highest float64) string 
 		if n == width-1 {
 			to += float64(m.Step) / 2
 		}
-		value := m.between(from, to)
+		value := m.highestBetween(from, to)
 		if math.IsNaN(value) && 2*float64(m.Length) > span {
-			value = m.around(from)
+			value = m.lowerNeighbour(from)
 		}
 		if value > 0 {
 			line[n] = bar(math.Ceil(value/highest*float64(len(bars))) - 1)
@@ -45,9 +45,9 @@ func (m *maxima) sparkline(start, end int64, width int, highest float64) string 
 	return string(line)
 }
 
-// cells returns the number of characters of sparklines from start to end: at most the number of
-// intervals of the summary with the longest intervals.
-func cells(summaries []*output.Summary, start, end int64) int {
+// sparklineLength returns the number of characters of sparklines from start to end: at most the
+// number of intervals of the summary with the longest intervals.
+func sparklineLength(summaries []*output.Summary, start, end int64) int {
 	length := int64(1)
 	for _, s := range summaries {
 		length = max(length, s.Maxima.Length)
@@ -55,8 +55,9 @@ func cells(summaries []*output.Summary, start, end int64) int {
 	return int(min((end-start+length/2)/length, mostSparkline))
 }
 
-// between returns the highest of the maxima whose middle is in [from, to), or NaN if there is none.
-func (m *maxima) between(from, to float64) float64 {
+// highestBetween returns the highest of the maxima whose middle is in [from, to), or NaN if there
+// is none.
+func (m *maxima) highestBetween(from, to float64) float64 {
 	if m.Step <= 0 {
 		return math.NaN()
 	}
@@ -71,10 +72,10 @@ func (m *maxima) between(from, to float64) float64 {
 	return highest
 }
 
-// around returns the lower of the maxima before and after a time, or NaN if an interval is missing
-// between them. Timers are late, so the time of a character may have no middle of an interval
-// although no interval is missing.
-func (m *maxima) around(at float64) float64 {
+// lowerNeighbour returns the lower of the maxima before and after a time, or NaN if an interval is
+// missing between them. Timers are late, so the time of a character may have no middle of an
+// interval although no interval is missing.
+func (m *maxima) lowerNeighbour(at float64) float64 {
 	step, length := float64(m.Step), float64(m.Length)
 	recorded := func(v float64) bool { return !math.IsNaN(v) }
 	split := min(max(int(math.Ceil((at-float64(m.Start))/step-0.5)), 0), len(m.Values))
@@ -90,5 +91,5 @@ func (m *maxima) around(at float64) float64 {
 
 // highest returns the highest of all maxima, or NaN if there is none.
 func (m *maxima) highest() float64 {
-	return m.between(float64(m.Start), float64(m.Start)+float64(m.Step)*float64(len(m.Values)))
+	return m.highestBetween(float64(m.Start), float64(m.Start)+float64(m.Step)*float64(len(m.Values)))
 }

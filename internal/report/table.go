@@ -53,14 +53,14 @@ type Table struct {
 	// Verdicts has texts about limits, by the text of a tag. If Verdicts is not nil, the second
 	// column shows them.
 	Verdicts map[string]string
-	// Tests prints p= and n= behind each change that has an interval.
+	// Tests adds the p-value (p=) and the numbers of runs (n=) to each change that has an interval.
 	Tests bool
 }
 
 // A cell is a cell of a table. The colour is an SGR code, or empty.
 type cell struct{ text, colour string }
 
-// Colours, for [coloured].
+// The colours of cells, as SGR codes.
 const (
 	red    = "31"
 	green  = "32"
@@ -74,12 +74,13 @@ type grid struct {
 	labels int // the number of their columns
 	heads  []string
 	rows   [][]cell // by row and column
-	// drawn returns the sparkline of a row, with width characters. It is nil if there are no
+	// sparkline returns the sparkline of a row, with width characters. It is nil if there are no
 	// sparklines.
-	drawn func(row, width int) string
-	// drawnHead is the head of the sparklines. If it is empty, they show the maximum over time.
-	drawnHead string
-	// optional has the columns that may be left out. The first one goes first.
+	sparkline func(row, width int) string
+	// sparklineTitle is the head of the sparklines. If it is empty, they show the maximum over
+	// time.
+	sparklineTitle string
+	// optional has the columns that may be left out, in the order in which they are.
 	optional []int
 }
 
@@ -139,15 +140,15 @@ func (t *Table) Write(w io.Writer, summaries []*output.Summary) error {
 			if t.Verdicts != nil {
 				labels = append(labels, cell{text: t.Verdicts[tags.Text(s.Tag)]})
 			}
-			g.rows = append(g.rows, slices.Concat(labels, t.cells(s, digits)))
+			g.rows = append(g.rows, slices.Concat(labels, t.summaryCells(s, digits)))
 		}
 		if !slices.ContainsFunc(summaries, func(s *output.Summary) bool { return s.Confidence != nil }) {
 			t.leaveOutMore(g)
 		}
-		if n := cells(summaries, start, end); n > 1 && slices.ContainsFunc(summaries,
+		if n := sparklineLength(summaries, start, end); n > 1 && slices.ContainsFunc(summaries,
 			func(s *output.Summary) bool { return len(s.Maxima.Values) > 0 }) {
 			highest := highestOf(summaries)
-			g.drawn = func(row, width int) string {
+			g.sparkline = func(row, width int) string {
 				s := summaries[row]
 				return maximaOf(s).sparkline(start, end, min(width, n), highest/s.Scale.Factor())
 			}
@@ -173,10 +174,10 @@ func (t *Table) WriteChanges(w io.Writer, pairs []sides.Pair) error {
 			g.rows = append(g.rows,
 				slices.Concat([]cell{{text: p.Name()}, {text: "before"}}, t.sideCells(&p, p.Before, digits)),
 				slices.Concat([]cell{{}, {text: "after"}}, t.sideCells(&p, p.After, digits)),
-				slices.Concat([]cell{{}, {text: "change"}}, t.changes(p)))
+				slices.Concat([]cell{{}, {text: "change"}}, t.changeCells(p)))
 		}
 		if slices.ContainsFunc(all, func(s *output.Summary) bool { return len(s.Maxima.Values) > 0 }) {
-			g.drawn = func(row, width int) string {
+			g.sparkline = func(row, width int) string {
 				p := pairs[row/3]
 				s := []*output.Summary{p.Before, p.After, nil}[row%3]
 				if s == nil {
@@ -190,7 +191,7 @@ func (t *Table) WriteChanges(w io.Writer, pairs []sides.Pair) error {
 				}
 				highest := highestOf(both)
 				highest /= s.Scale.Factor()
-				return maximaOf(s).sparkline(s.Start, s.End, min(width, max(cells([]*output.Summary{s}, s.Start, s.End), 1)),
+				return maximaOf(s).sparkline(s.Start, s.End, min(width, max(sparklineLength([]*output.Summary{s}, s.Start, s.End), 1)),
 					highest)
 			}
 		}
@@ -203,7 +204,7 @@ func (t *Table) Changes(p sides.Pair) (headings []string, rows [3][]string) {
 	for _, f := range t.figures() {
 		headings = append(headings, head(f.Figure))
 	}
-	for n, cells := range [][]cell{t.sideCells(&p, p.Before, 4), t.sideCells(&p, p.After, 4), t.changes(p)} {
+	for n, cells := range [][]cell{t.sideCells(&p, p.Before, 4), t.sideCells(&p, p.After, 4), t.changeCells(p)} {
 		for _, c := range cells {
 			rows[n] = append(rows[n], c.text)
 		}
@@ -211,12 +212,12 @@ func (t *Table) Changes(p sides.Pair) (headings []string, rows [3][]string) {
 	return headings, rows
 }
 
-// mostPeriods is the largest number of different periods that periods lists.
+// mostPeriods is the largest number of different periods that periodsText lists.
 const mostPeriods = 4
 
-// periods returns the different periods of summaries as text. If there are many, it returns the
+// periodsText returns the different periods of summaries as text. If there are many, it returns the
 // shortest and the longest.
-func periods(summaries []*output.Summary) string {
+func periodsText(summaries []*output.Summary) string {
 	var all []string
 	shortest, longest := int64(math.MaxInt64), int64(0)
 	for _, s := range summaries {
@@ -225,7 +226,7 @@ func periods(summaries []*output.Summary) string {
 		if len(all) > mostPeriods {
 			continue
 		}
-		if text := duration(s.Period); !slices.Contains(all, text) {
+		if text := periodText(s.Period); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -235,8 +236,8 @@ func periods(summaries []*output.Summary) string {
 	return strings.Join(all, " and ")
 }
 
-// duration returns a period, or a dash if no value has a time.
-func duration(ms int64) string {
+// periodText returns a period, or a dash if no value has a time.
+func periodText(ms int64) string {
 	if ms == 0 {
 		return "-"
 	}
@@ -252,9 +253,9 @@ func (t *Table) newGrid(labels ...string) *grid {
 	return g
 }
 
-// columns returns the percentiles that have a column of their own, without 100, which is the
-// maximum.
-func (t *Table) columns() []float64 {
+// columnPercentiles returns the percentiles that have a column of their own, without 100, which is
+// the maximum.
+func (t *Table) columnPercentiles() []float64 {
 	return slices.DeleteFunc(slices.Clone(t.Percentiles), func(p float64) bool { return p == 100 })
 }
 
@@ -266,7 +267,7 @@ func (t *Table) leaveOutMore(g *grid) {
 		return
 	}
 	for _, leave := range []func(p float64) bool{func(p float64) bool { return p > 99.9 && p < 100 }, func(p float64) bool { return p > 50 && p < 99 }} {
-		percentiles := t.columns()
+		percentiles := t.columnPercentiles()
 		for n := len(percentiles) - 1; n >= 0; n-- {
 			if leave(percentiles[n]) {
 				g.optional = append(g.optional, g.labels+meanColumn+1+n)
@@ -276,9 +277,9 @@ func (t *Table) leaveOutMore(g *grid) {
 	g.optional = append(g.optional, g.labels+rateColumn)
 }
 
-// cells returns the cells of the figures of a summary.
-func (t *Table) cells(s *output.Summary, digits int) []cell {
-	return t.cellsOf(s, []*output.Summary{s}, digits, func(f *figure) float64 { return f.ifAny(s) })
+// summaryCells returns the cells of the figures of a summary.
+func (t *Table) summaryCells(s *output.Summary, digits int) []cell {
+	return t.figureCells(s, []*output.Summary{s}, digits, func(f *figure) float64 { return f.valueOf(s) })
 }
 
 // sideCells returns the cells of the figures of s, a side of a pair, which may be nil.
@@ -290,12 +291,12 @@ func (t *Table) sideCells(p *sides.Pair, s *output.Summary, digits int) []cell {
 			runs = c.After
 		}
 	}
-	return t.cellsOf(s, runs, digits, func(f *figure) float64 { return t.side(p, s, f) })
+	return t.figureCells(s, runs, digits, func(f *figure) float64 { return t.sideValue(p, s, f) })
 }
 
-// cellsOf returns the cells of the figures of a summary, which adds up runs. Of returns the number
-// in a cell.
-func (t *Table) cellsOf(s *output.Summary, runs []*output.Summary, digits int, of func(f *figure) float64) (all []cell) {
+// figureCells returns the cells of the figures of a summary, which adds up runs. Of returns the
+// number in a cell.
+func (t *Table) figureCells(s *output.Summary, runs []*output.Summary, digits int, of func(f *figure) float64) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
 		v := of(&f)
@@ -306,14 +307,14 @@ func (t *Table) cellsOf(s *output.Summary, runs []*output.Summary, digits int, o
 		default:
 			c.text = people.Digits(v, digits)
 		}
-		all = append(all, t.believe(c, s, runs, &f, digits))
+		all = append(all, t.annotate(c, s, runs, &f, digits))
 	}
 	return all
 }
 
-// believe adds to the cell of a figure its interval, and a mark if few values are above the figure
+// annotate adds to the cell of a figure its interval, and a mark if few values are above the figure
 // in one of the runs.
-func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *figure, digits int) cell {
+func (t *Table) annotate(c cell, s *output.Summary, runs []*output.Summary, f *figure, digits int) cell {
 	if s == nil || s.Counts().TotalCount() == 0 || c.text == "-" {
 		return c
 	}
@@ -336,23 +337,23 @@ func (t *Table) believe(c cell, s *output.Summary, runs []*output.Summary, f *fi
 	return c
 }
 
-// changes returns the cells with the changes of a pair.
-func (t *Table) changes(p sides.Pair) (all []cell) {
+// changeCells returns the cells with the changes of a pair.
+func (t *Table) changeCells(p sides.Pair) (all []cell) {
 	for _, f := range t.figures() {
-		all = append(all, t.change(p, &f))
+		all = append(all, t.changeCell(p, &f))
 	}
 	return all
 }
 
-// change returns the cell with the change of a figure. The text begins with ~ if the change is
+// changeCell returns the cell with the change of a figure. The text begins with ~ if the change is
 // within the noise, ! if it is beyond the noise but not proven, and ? if there is too little data.
 // Only a proven change has a colour.
-func (t *Table) change(p sides.Pair, f *figure) cell {
-	plain := cell{text: change(t.side(&p, p.Before, f), t.side(&p, p.After, f))}
+func (t *Table) changeCell(p sides.Pair, f *figure) cell {
+	plain := cell{text: percentChange(t.sideValue(&p, p.Before, f), t.sideValue(&p, p.After, f))}
 	if p.Change == nil {
 		return plain
 	}
-	if f.any && f.change == nil { // the count and the period are no figures
+	if f.always && f.change == nil { // the count and the period are no figures
 		if len(p.Change.Before) != len(p.Change.After) { // they add up different numbers of runs
 			return cell{text: "-"}
 		}
@@ -392,13 +393,13 @@ func (t *Table) write(w io.Writer, grid func(digits int) *grid, summaries []*out
 	}
 	l := t.layOut(grid)
 	about := []string{unit.About(scale)}
-	if slices.Contains(l.left, l.labels+periodColumn) {
-		about = append(about, "period "+periods(summaries))
+	if slices.Contains(l.leftOut, l.labels+periodColumn) {
+		about = append(about, "period "+periodsText(summaries))
 	}
 	fmt.Fprintf(b, "%s\n\n", strings.Join(about, ", "))
 	l.write(b, t.Colour)
 	var missing []string
-	for _, column := range l.left {
+	for _, column := range l.leftOut {
 		if column != l.labels+periodColumn {
 			missing = append(missing, l.heads[column])
 		}

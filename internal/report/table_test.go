@@ -282,8 +282,8 @@ func TestFewer(t *testing.T) {
 		for i := range notes {
 			notes[i] = fmt.Sprint("tag", i)
 		}
-		got := fewer(notes)
-		list := fewNames(notes)
+		got := limitNotes(notes)
+		list := joinNames(notes)
 		if len(got) != min(n, mostNotes) || strings.Count(list, ",") >= max(mostNotes, 1) {
 			t.Errorf("%d notes become %d, and the list %s", n, len(got), list)
 		}
@@ -309,7 +309,7 @@ func TestPeriods(t *testing.T) {
 		{1_000, "1s to 1h"},
 	} {
 		all = append(all, &output.Summary{Period: test.add})
-		if got := periods(all); got != test.want {
+		if got := periodsText(all); got != test.want {
 			t.Errorf("%s, want %s", got, test.want)
 		}
 	}

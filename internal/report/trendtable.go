@@ -16,8 +16,8 @@ import (
 	"hdrkit/internal/sides"
 )
 
-// trendSparkline draws the values of a figure with at most width characters. The scale begins at
-// the lowest value, or at 75% of the highest if that is lower.
+// trendSparkline returns a sparkline of a figure over runs, with at most width characters. The
+// scale begins at the lowest value, or at 75% of the highest value if the lowest is above that.
 func trendSparkline(f *sides.TrendFigure, width int) string {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 	for _, p := range f.Points {
@@ -45,13 +45,13 @@ func trendSparkline(f *sides.TrendFigure, width int) string {
 	return string(line)
 }
 
-// WriteTrend writes a table of the levels with a sparkline over the runs, and for each tag a table
-// with a row for each run. A row between two runs marks where levels change.
+// WriteTrend writes a table of the levels, with sparklines over the runs, and for each tag a table
+// with a row for each run. A row between two runs shows the levels that change there.
 func (t *Table) WriteTrend(w io.Writer, trend *sides.Trend) error {
 	b := bufio.NewWriter(w)
 	escape := t.Escape
 	fmt.Fprintf(b, "%s\n\n", escape(unit.About(trend.Scale)))
-	t.grid(b, func(digits int) *grid { return t.levels(trend, digits) })
+	t.writeGrid(b, func(digits int) *grid { return t.levelGrid(trend, digits) })
 	var tag []sides.TrendFigure
 	for n, f := range trend.Figures {
 		tag = append(tag, f)
@@ -61,13 +61,15 @@ func (t *Table) WriteTrend(w io.Writer, trend *sides.Trend) error {
 		}
 		fmt.Fprintf(b, "\n%s\n\n", escape(f.TagName()))
 		figures := tag
-		t.grid(b, func(digits int) *grid { return t.runs(trend, figures, digits) })
+		t.writeGrid(b, func(digits int) *grid { return t.runGrid(trend, figures, digits) })
 		tag = nil
 	}
 	return b.Flush()
 }
 
-func (t *Table) grid(b *bufio.Writer, grid func(digits int) *grid) {
+// writeGrid writes a grid for a terminal or in Markdown. Grid returns it with a number of
+// significant digits.
+func (t *Table) writeGrid(b *bufio.Writer, grid func(digits int) *grid) {
 	if t.Markdown {
 		t.markdown(b, grid(4), nil)
 		return
@@ -75,25 +77,25 @@ func (t *Table) grid(b *bufio.Writer, grid func(digits int) *grid) {
 	t.layOut(grid).write(b, t.Colour)
 }
 
-// levels returns a row for each figure.
-func (t *Table) levels(trend *sides.Trend, digits int) *grid {
+// levelGrid returns the grid of levels, with a row for each figure.
+func (t *Table) levelGrid(trend *sides.Trend, digits int) *grid {
 	g := &grid{
-		labels:    2,
-		heads:     []string{"tag", "figure", "level", "newest", "change", "from"},
-		drawnHead: fmt.Sprintf("%d runs, a scale a row", len(trend.Runs)),
+		labels:         2,
+		heads:          []string{"tag", "figure", "level", "newest", "change", "from"},
+		sparklineTitle: fmt.Sprintf("%d runs, a scale a row", len(trend.Runs)),
 	}
 	if t.Markdown {
-		g.heads = append(g.heads, g.drawnHead)
+		g.heads = append(g.heads, g.sparklineTitle)
 	}
 	for n := range trend.Figures {
 		f := &trend.Figures[n]
-		row := []cell{{text: f.TagName()}, {text: head(f.Figure)}, {text: "-"}, value(f.Points[len(f.Points)-1], digits), {text: "-"}, {text: "-"}}
+		row := []cell{{text: f.TagName()}, {text: head(f.Figure)}, {text: "-"}, runCell(f.Points[len(f.Points)-1], digits), {text: "-"}, {text: "-"}}
 		if levels := f.Levels; len(levels) > 0 {
 			row[2].text = people.Digits(levels[len(levels)-1].Value, digits)
 		}
 		if changes := f.Changes(); len(changes) > 0 {
 			last := changes[len(changes)-1]
-			row[4], row[5].text = trendCell(last), trend.Dates(last.After, " to ", t.Zone)
+			row[4], row[5].text = trendChangeCell(last), trend.Dates(last.After, " to ", t.Zone)
 		}
 		if t.Markdown {
 			row = append(row, cell{text: trendSparkline(f, mostSparkline)})
@@ -101,13 +103,14 @@ func (t *Table) levels(trend *sides.Trend, digits int) *grid {
 		g.rows = append(g.rows, row)
 	}
 	if len(trend.Runs) > 1 {
-		g.drawn = func(row, width int) string { return trendSparkline(&trend.Figures[row], width) }
+		g.sparkline = func(row, width int) string { return trendSparkline(&trend.Figures[row], width) }
 	}
 	return g
 }
 
-// runs returns a row for each run, and one before each run at which a level changes.
-func (t *Table) runs(trend *sides.Trend, figures []sides.TrendFigure, digits int) *grid {
+// runGrid returns the grid of the figures of a tag, with a row for each run. Before a run at which
+// a level changes there is a row with the change.
+func (t *Table) runGrid(trend *sides.Trend, figures []sides.TrendFigure, digits int) *grid {
 	g := &grid{labels: 2, heads: []string{"run", "start"}}
 	for _, f := range figures {
 		g.heads = append(g.heads, head(f.Figure))
@@ -119,10 +122,10 @@ func (t *Table) runs(trend *sides.Trend, figures []sides.TrendFigure, digits int
 			mark := cell{}
 			for _, c := range figures[k].Changes() {
 				if c.After.From == n {
-					mark, marked = trendCell(c), true
+					mark, marked = trendChangeCell(c), true
 				}
 			}
-			marks, row = append(marks, mark), append(row, value(figures[k].Points[n], digits))
+			marks, row = append(marks, mark), append(row, runCell(figures[k].Points[n], digits))
 		}
 		if marked {
 			g.rows = append(g.rows, marks)
@@ -132,14 +135,16 @@ func (t *Table) runs(trend *sides.Trend, figures []sides.TrendFigure, digits int
 	return g
 }
 
-func value(p confidence.RunFigure, digits int) cell {
+// runCell returns the cell of a figure of a run.
+func runCell(p confidence.RunFigure, digits int) cell {
 	if math.IsNaN(p.Value) {
 		return cell{text: "-"}
 	}
 	return cell{text: people.Digits(p.Value, digits)}
 }
 
-func trendCell(c sides.TrendChange) cell {
+// trendChangeCell returns the cell of a change of a level: red if it is a change for the worse.
+func trendChangeCell(c sides.TrendChange) cell {
 	sign, color := "-", green
 	if c.Ratio() > 1 {
 		sign = "+"
@@ -150,8 +155,8 @@ func trendCell(c sides.TrendChange) cell {
 	return cell{sign + c.Percent() + "%", color}
 }
 
-// TrendCSV writes a line for each figure of each run, with its level, and the change where that
-// changes.
+// TrendCSV writes a line for each figure of each run, with its level, and with the change of the
+// level if it begins at the run.
 func TrendCSV(w io.Writer, t *sides.Trend, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("start,run,tag,figure,unit,value,level,change\n")

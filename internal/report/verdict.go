@@ -10,7 +10,7 @@ import (
 	"hdrkit/output"
 )
 
-// colours are those of the words that verdicts begin with.
+// colours has the colours of the words that sentences of verdicts begin with.
 var colours = map[string]string{
 	output.Fails.Word():     red,
 	output.Undecided.Word(): yellow,
@@ -27,8 +27,9 @@ func Verdict(sentence string, colour bool) string {
 	return coloured(word, colours[word]) + ":" + rest
 }
 
-// leading returns the findings at the top of a report: the first two, but at most one verdict.
-func leading(all []output.Finding) (top []output.Finding) {
+// leadingFindings returns the findings at the top of a report: the first two, but at most one
+// verdict.
+func leadingFindings(all []output.Finding) (top []output.Finding) {
 	judged := len(all) > 0 && all[0].Verdict()
 	for n := range all {
 		if n > 0 && judged && all[n].Verdict() {
@@ -45,34 +46,34 @@ func leading(all []output.Finding) (top []output.Finding) {
 // Top returns the lines at the top of a report: the sentences of the leading findings, and the
 // command to type next as [WithNext] has it.
 func Top(all []output.Finding, complete func(command string) string) []string {
-	return WithNext(leading(all), complete)
+	return WithNext(leadingFindings(all), complete)
 }
 
 // Headline returns the sentences at the top of a picture or a page. They name no command, since a
 // reader cannot type one there.
 func Headline(all []output.Finding) (lines []string) {
-	for _, f := range leading(all) {
+	for _, f := range leadingFindings(all) {
 		lines = append(lines, f.Sentence)
 	}
 	return lines
 }
 
-// next is the beginning of the line with the command to type next.
-const next = "Next: "
+// nextPrefix is the beginning of the line with the command to type next.
+const nextPrefix = "Next: "
 
 // WithNext returns the sentences of findings. If a finding has an option and no sentence names it,
 // the last line is the command to type next. Complete adds the names of the logs to a command.
 func WithNext(all []output.Finding, complete func(command string) string) (lines []string) {
 	command := ""
-	named := false
+	hasCommand := false // a sentence names a command
 	for n := range all {
 		f := &all[n]
 		lines = append(lines, f.Sentence)
-		named = named || f.Option != "" && strings.Contains(f.Sentence, f.Option)
+		hasCommand = hasCommand || f.Option != "" && strings.Contains(f.Sentence, f.Option)
 		command = cmp.Or(command, f.Option)
 	}
-	if command != "" && !named {
-		lines = append(lines, next+complete(command))
+	if command != "" && !hasCommand {
+		lines = append(lines, nextPrefix+complete(command))
 	}
 	return lines
 }
@@ -80,7 +81,7 @@ func WithNext(all []output.Finding, complete func(command string) string) (lines
 // Line returns a line of [Top] for a terminal, with line breaks and colour. A command stays on one
 // line, so that a reader can copy it.
 func (t *Table) Line(line string) string {
-	if strings.HasPrefix(line, next) {
+	if strings.HasPrefix(line, nextPrefix) {
 		return line
 	}
 	return Verdict(t.Wrap(line), t.Colour)
