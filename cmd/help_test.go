@@ -87,8 +87,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// mostOptions is the number of options that --help of a command may have.
-const mostOptions = 35
+// maxOptions is the number of options that --help of a command may have.
+const maxOptions = 35
 
 // TestOptions counts the options that --help lists. The documents list those that it does not.
 func TestOptions(t *testing.T) {
@@ -111,8 +111,8 @@ func TestOptions(t *testing.T) {
 		{"hdrplot", "ovr ifp second untagged dpi log linear ymin ymax theme page-size"},
 	} {
 		help := printed(t, test.command, "--help")
-		if n := strings.Count(help, "\n  -"); n > mostOptions {
-			t.Errorf("%s --help has %d options, want at most %d", test.command, n, mostOptions)
+		if n := strings.Count(help, "\n  -"); n > maxOptions {
+			t.Errorf("%s --help has %d options, want at most %d", test.command, n, maxOptions)
 		}
 		for name := range strings.FieldsSeq(test.hidden) {
 			if strings.Contains(help, "\n  -"+name+" ") {

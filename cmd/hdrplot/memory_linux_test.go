@@ -90,7 +90,7 @@ func TestManyRuns(t *testing.T) {
 func TestMostTags(t *testing.T) {
 	t.Parallel()
 	one := clitest.WideHistogram(t, 2, 1, 1)
-	most, more := clitest.TagsLog(t, plot.MostTags/8*clitest.Scale(), 1, one), clitest.TagsLog(t, plot.MostTags+1, 1, one)
+	most, more := clitest.TagsLog(t, plot.MaxTags/8*clitest.Scale(), 1, one), clitest.TagsLog(t, plot.MaxTags+1, 1, one)
 	all := [][]string{
 		{"-of", "x.html"}, {"-of", "x.svg"},
 		{"-of", "x.svg", "-type", "percentiles"}, {"-of", "x.svg", "-type", "heatmap"},

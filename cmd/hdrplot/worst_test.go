@@ -48,7 +48,7 @@ func TestWorstAgree(t *testing.T) {
 			if _, err := summary.Collect(&scan.Scan{Inputs: inputs, Workers: 2, Report: report}, summary.Options{Histories: &parts}); err != nil {
 				t.Fatal(err)
 			}
-			moments, err := parts.Worst(plot.MostWorst, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
+			moments, err := parts.Worst(plot.MaxWorst, func(string, []byte) hdrlog.Scale { return hdrlog.Scale{} })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestWorstAgree(t *testing.T) {
 				onPage = append(onPage, fmt.Sprintf("%d  at %s for %s · %s · %s", i+1, axis.Since(float64(m.Start)/1000, furthest),
 					axis.Length(m.End-m.Start), axis.Value("ns", m.Value), m.Name))
 			}
-			if !slices.Equal(onPage[:min(len(onPage), plot.MostWorst)], want) {
+			if !slices.Equal(onPage[:min(len(onPage), plot.MaxWorst)], want) {
 				t.Errorf("the page has %q, want %q", onPage, want)
 			}
 			pictures := []string{"", "-type heatmap"}

@@ -116,7 +116,7 @@ func (q *question) wantedHistories() *summary.Histories {
 	case l.worst > 0:
 		return &summary.Histories{Times: true, Sums: l.who}
 	case q.format.printsFindings && !q.source.scan.Rows.By.Phases():
-		several := len(q.source.scan.Inputs) >= finding.LeastLogs
+		several := len(q.source.scan.Inputs) >= finding.MinLogs
 		return &summary.Histories{Sums: l.who || several, Times: true, Most: maxTimesBytes}
 	case l.who:
 		return &summary.Histories{Sums: true}

@@ -243,14 +243,14 @@ func (m *tally) check(t *testing.T) {
 		if f.shown > 0 && m.model.least > 0 && n < 3 {
 			most("wrong", figures[n], f.shown-f.covered, f.shown, 1-m.model.least)
 		}
-		differ := mostDiffer(m.model.name)
+		differ := maxDiffer(m.model.name)
 		most("equal runs differ", figures[n], f.different[0], m.runs, differ)
 		most("equal runs fail a relative limit", figures[n], f.worse, m.runs, differ*0.6)
 	}
 }
 
-// mostDiffer returns how many equal runs of a model may differ.
-func mostDiffer(model string) float64 {
+// maxDiffer returns how many equal runs of a model may differ.
+func maxDiffer(model string) float64 {
 	if model == "AR(1) 0.98" {
 		return 0.08 // its weak spot
 	}
@@ -311,7 +311,7 @@ func TestPairs(t *testing.T) {
 			if m.seconds < 120 {
 				continue
 			}
-			limit := mostDiffer(m.name)
+			limit := maxDiffer(m.name)
 			if got := float64(found[0]) / float64(runs); got > limit+3*math.Sqrt(limit/float64(runs)) {
 				t.Errorf("%s, %d s: %.1f%% of equal pairs differ", m.name, m.seconds, 100*got)
 			}

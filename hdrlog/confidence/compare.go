@@ -10,8 +10,8 @@ const (
 	// MinSeconds is the smallest length of both runs: a minute, less the few seconds that many logs
 	// lack.
 	MinSeconds  = 57
-	leastParts  = 5
-	mostParts   = 20
+	minParts    = 5
+	maxParts    = 20
 	partWindows = 4 // independent windows of a part
 )
 
@@ -82,9 +82,9 @@ func Compare(before, after Estimate, level float64) Comparison {
 	if s.paired {
 		independent = s.independent(c.Ratio)
 	}
-	k := int(min(max(independent/partWindows, leastParts), mostParts))
+	k := int(min(max(independent/partWindows, minParts), maxParts))
 	filled := min(before.run.filledParts(s.before, k), after.run.filledParts(s.after, k))
-	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || filled < leastParts {
+	if c.Seconds < MinSeconds || min(before.beyond, after.beyond) < MinBeyond || filled < minParts {
 		return c
 	}
 	c.setInterval(level, func(bound float64) (p, freedom float64) {
@@ -161,8 +161,8 @@ func ShownBetween(noise float64) float64 { return 1.96 * math.Sqrt2 * noise }
 // changes of +25% are found (TestVersions).
 const versionTail = 1.75
 
-// mostFreedom limits degrees of freedom. Student's t with more is normal.
-const mostFreedom = 1000
+// maxFreedom limits degrees of freedom. Student's t with more is normal.
+const maxFreedom = 1000
 
 // testValues is the test of [Comparison.setInterval] for values without times. It assumes that
 // values are independent, so the number of values above the common percentile is binomial.
@@ -174,8 +174,8 @@ func (s *runPair) testValues(bound float64) (p, freedom float64) {
 		share := side.above / side.all
 		variance += share * (1 - share) / side.all
 	}
-	t := (b.above/b.all - a.above/a.all) / math.Sqrt(max(variance, leastVariance))
-	freedom = min(a.all+b.all-2, mostFreedom)
+	t := (b.above/b.all - a.above/a.all) / math.Sqrt(max(variance, minVariance))
+	freedom = min(a.all+b.all-2, maxFreedom)
 	return Tail(t, freedom), freedom
 }
 
@@ -190,9 +190,9 @@ func (s stretch) windows() int { return s.to - s.from }
 
 func (r *Run) whole() stretch { return stretch{0, len(r.windows)} }
 
-// leastOverlap is the smallest overlap of two runs that are compared window by window, as a share
+// minOverlap is the smallest overlap of two runs that are compared window by window, as a share
 // of the longer run.
-const leastOverlap = 0.8
+const minOverlap = 0.8
 
 // runPair has the same figure of two runs, and the windows of each run that are compared.
 type runPair struct {
@@ -212,7 +212,7 @@ func pairOf(before, after Estimate) runPair {
 	later := int((b.start - a.start) / a.size) // windows by which b starts later
 	from := max(later, 0)
 	to := min(len(a.windows), later+len(b.windows))
-	if float64(to-from) < leastOverlap*float64(max(len(a.windows), len(b.windows))) {
+	if float64(to-from) < minOverlap*float64(max(len(a.windows), len(b.windows))) {
 		return s
 	}
 	s.before = stretch{from, to}
@@ -243,7 +243,7 @@ func (s *runPair) parts(k int, bound float64) (a, b []part) {
 	low, high = min(low, lowBefore*scale), max(high, highBefore*scale)
 	rank := before.percentile / 100 * (before.run.countIn(s.before) + after.run.countIn(s.after))
 	if s.isPartial() {
-		low, high = 0, high*math.Exp(mostLogDistance)
+		low, high = 0, high*math.Exp(maxLogDistance)
 	}
 	for range 50 {
 		middle := (low + high) / 2
@@ -262,15 +262,15 @@ func (s *runPair) isPartial() bool {
 	return s.before != s.a.run.whole() || s.after != s.b.run.whole()
 }
 
-// mostLogDistance limits the logarithmic distance between the ratio of the compared windows and the
+// maxLogDistance limits the logarithmic distance between the ratio of the compared windows and the
 // ratio of the whole runs.
-const mostLogDistance = 4
+const maxLogDistance = 4
 
 // ratio returns the ratio of the figures of the compared windows: the bound at which both sides
 // have the same share of values above their common percentile. Whole is the ratio of the whole
 // runs.
 func (s *runPair) ratio(whole float64) float64 {
-	low, high := math.Log(whole)-mostLogDistance, math.Log(whole)+mostLogDistance
+	low, high := math.Log(whole)-maxLogDistance, math.Log(whole)+maxLogDistance
 	for range 40 {
 		middle := (low + high) / 2
 		a, b := s.parts(1, math.Exp(middle))
@@ -288,7 +288,7 @@ func (s *runPair) ratio(whole float64) float64 {
 // independent returns the number of independent differences between windows at the same time, if
 // the true ratio is bound.
 func (s *runPair) independent(bound float64) float64 {
-	n := min(s.before.windows(), mostSegments)
+	n := min(s.before.windows(), maxSegments)
 	differences := residuals(s.parts(n, bound))
 	return float64(n) / Dependence(differences)
 }
@@ -318,7 +318,7 @@ func pairedT(before, after []part, independent float64) (t, freedom float64) {
 	for _, d := range residuals(before, after) {
 		squares += d * d
 	}
-	variance := max(k/(k-1)*squares, leastVariance)
+	variance := max(k/(k-1)*squares, minVariance)
 	return (b - a) / math.Sqrt(variance*correlationFactor(k, independent)), k - 1
 }
 
@@ -332,8 +332,8 @@ func shareOf(parts []part) (share, all float64) {
 	return above / all, all
 }
 
-// leastVariance avoids division by zero. If the parts do not vary, any difference is significant.
-const leastVariance = 1e-300
+// minVariance avoids division by zero. If the parts do not vary, any difference is significant.
+const minVariance = 1e-300
 
 // correlationFactor returns the factor by which the correlation of neighbouring parts raises the
 // variance, for k parts of so many independent windows. Of equal runs of AR(1) 0.9, 4.8% differ
@@ -345,8 +345,8 @@ func welchT(before, after []part, independent float64) (t, freedom float64) {
 	k := float64(len(before))
 	a, va := shareAbove(before)
 	b, vb := shareAbove(after)
-	variance := max(va+vb, leastVariance)
-	freedom = max((va+vb)*(va+vb)/max(va*va+vb*vb, leastVariance), 1) * (k - 1)
+	variance := max(va+vb, minVariance)
+	freedom = max((va+vb)*(va+vb)/max(va*va+vb*vb, minVariance), 1) * (k - 1)
 	return (b - a) / math.Sqrt(variance*correlationFactor(k, independent)), freedom
 }
 
@@ -398,8 +398,8 @@ func Significant(p []float64, level float64) []bool {
 	return significant
 }
 
-// mostSegments is the largest number of segments of a run. Parts are made of whole segments.
-const mostSegments = 120
+// maxSegments is the largest number of segments of a run. Parts are made of whole segments.
+const maxSegments = 120
 
 // cut returns the segments of a stretch, with the counts of all slots.
 func (r *Run) cut(of stretch) *segments {
@@ -410,7 +410,7 @@ func (r *Run) cut(of stretch) *segments {
 		}
 		layout := r.layout
 		layout.Digits = min(layout.Digits, 1) // more digits do not help, see TestCoarseWindows
-		r.cache.segments = r.count(of, min(of.windows(), mostSegments), slots, layout)
+		r.cache.segments = r.count(of, min(of.windows(), maxSegments), slots, layout)
 	}
 	return r.cache.segments
 }

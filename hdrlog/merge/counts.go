@@ -48,8 +48,8 @@ const (
 	// mergeBytes is the number of bytes that packed counts can grow beyond twice mergedBytes before
 	// mergePacked makes them a single payload.
 	mergeBytes = 16 << 10
-	// mostKept is the largest memory, in bytes, that is kept for reuse.
-	mostKept = 8 << 20
+	// maxKept is the largest memory, in bytes, that is kept for reuse.
+	maxKept = 8 << 20
 )
 
 // bounds describe counts that need not be decoded.
@@ -158,7 +158,7 @@ var codecs = sync.Pool{New: func() any { return new(codec) }}
 
 // putCodec returns a codec to its pool, unless counts as large as c made its memory large.
 func (c *counts) putCodec(code *codec) {
-	if 8*c.slots()+len(c.packed) <= mostKept {
+	if 8*c.slots()+len(c.packed) <= maxKept {
 		codecs.Put(code)
 	}
 }
@@ -167,13 +167,13 @@ func (c *counts) putCodec(code *codec) {
 // after another, and takes 10% more CPU time without the pool.
 var spareHistograms = sync.Pool{New: func() any { return new(histogram.Histogram) }}
 
-// reset makes c empty. It keeps memory up to mostKept for reuse.
+// reset makes c empty. It keeps memory up to maxKept for reuse.
 func (c *counts) reset() {
-	if cap(c.packed) > mostKept {
+	if cap(c.packed) > maxKept {
 		c.packed = nil
 	}
 	spare := c.spare
-	if c.histogram != nil && 8*c.slots() <= mostKept {
+	if c.histogram != nil && 8*c.slots() <= maxKept {
 		spare = c.histogram
 	}
 	*c = counts{packed: c.packed[:0], spare: spare}
@@ -300,7 +300,7 @@ func (c *counts) pack() error {
 		return err
 	}
 	c.packed = bytes.Clone(c.packed)
-	if c.histogram != nil && 8*c.slots() <= mostKept {
+	if c.histogram != nil && 8*c.slots() <= maxKept {
 		spareHistograms.Put(c.histogram)
 	}
 	c.histogram = nil

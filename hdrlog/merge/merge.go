@@ -263,9 +263,9 @@ type spare struct {
 	bytes  int
 }
 
-// mostSpare is the largest memory of closed entries, in bytes, that is kept for reuse. After a
+// maxSpare is the largest memory of closed entries, in bytes, that is kept for reuse. After a
 // window of a million tags, later windows seldom need as much again.
-const mostSpare = 4 << 20
+const maxSpare = 4 << 20
 
 // compactBytes is the memory of open windows, in bytes, from which on new sums are compacted.
 const compactBytes = 16 << 20
@@ -363,7 +363,7 @@ func (ws *Windows) empty() *Merged {
 // release keeps the memory of a closed entry for reuse, unless the caller keeps the entry.
 func (ws *Windows) release(m *Merged) {
 	bytes := m.Sum.Size()
-	if m.kept || ws.spareBytes+bytes > mostSpare {
+	if m.kept || ws.spareBytes+bytes > maxSpare {
 		return
 	}
 	m.counts.spare = nil // Size does not include its memory

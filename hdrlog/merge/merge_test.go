@@ -563,7 +563,7 @@ func TestKeep(t *testing.T) {
 	for _, s := range ws.spare {
 		size += s.merged.Sum.Size()
 	}
-	if ws.Bytes() != 0 || size > mostSpare || len(ws.spare) == 0 {
+	if ws.Bytes() != 0 || size > maxSpare || len(ws.spare) == 0 {
 		t.Errorf("%d bytes are open, and %d spare ones in %d", ws.Bytes(), size, len(ws.spare))
 	}
 }

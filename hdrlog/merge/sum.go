@@ -41,7 +41,7 @@ type Sum struct {
 
 // Reset empties s. It keeps memory of up to 8 MB for reuse.
 func (s *Sum) Reset() {
-	if cap(s.original) > mostKept {
+	if cap(s.original) > maxKept {
 		s.original = nil
 	}
 	s.counts.reset()

@@ -175,10 +175,10 @@ func (p *Picture) HasSentence(label string) bool {
 }
 
 // PhasesWithoutLane returns the names of the phases that have no lane, since there are more names
-// than [MostLanes].
+// than [MaxLanes].
 func (p *Picture) PhasesWithoutLane() []string {
 	lanes := p.Lanes()
-	return namesOf(lanes[min(len(lanes), MostLanes):])
+	return namesOf(lanes[min(len(lanes), MaxLanes):])
 }
 
 func namesOf(lanes []Lane) (names []string) {

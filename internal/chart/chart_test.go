@@ -23,7 +23,7 @@ func TestEvenRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := &collect.Collector{Options: collect.Options{MostWindows: 1 << 11, Ratio: 1}}
+	c := &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11, Ratio: 1}}
 	var interval collect.Interval
 	pagetest.Measure(c, 0, 1, h, &interval)
 	if err := c.Add("", "", &interval); err != nil {

@@ -20,13 +20,13 @@ type Tick struct {
 	Label string  `json:"label"`
 }
 
-// mostChange is the ratio at the end of the scale of changes. Higher ratios have the same colour.
-const mostChange = 8
+// maxChange is the ratio at the end of the scale of changes. Higher ratios have the same colour.
+const maxChange = 8
 
 // ChangeScale returns the scale of colours for the difference of two heat maps: the rate of values
 // after, divided by the rate before.
 func ChangeScale() *Scale {
-	scale := &Scale{Title: "times as many per second; stripes: in one log only", Most: mostChange}
+	scale := &Scale{Title: "times as many per second; stripes: in one log only", Most: maxChange}
 	for _, r := range []struct {
 		ratio float64
 		label string
@@ -37,7 +37,7 @@ func ChangeScale() *Scale {
 }
 
 // ChangePart returns the place of a ratio on the scale of changes, from 0 to 1.
-func ChangePart(ratio float64) float64 { return ratioPart(ratio, mostChange) }
+func ChangePart(ratio float64) float64 { return ratioPart(ratio, maxChange) }
 
 // ratioPart returns the place of a ratio, from 0 to 1, on a scale that ends at the ratio most.
 func ratioPart(ratio, most float64) float64 {

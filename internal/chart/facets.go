@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// MostTogether is the largest number of curves, or of lines with labels at their ends, in one
-// chart. mostLines is the largest number of lines over time of several series, since such lines are
+// MaxTogether is the largest number of curves, or of lines with labels at their ends, in one
+// chart. maxLines is the largest number of lines over time of several series, since such lines are
 // often equally high. Nobody can distinguish more.
-const MostTogether, mostLines = 8, 4
+const MaxTogether, maxLines = 8, 4
 
 // Crowded reports whether a single chart of all series would have too many lines or curves.
 func (p *Picture) Crowded() bool {
@@ -20,9 +20,9 @@ func (p *Picture) Crowded() bool {
 		for n := range p.Series {
 			lines += len(p.Series[n].Lines)
 		}
-		return len(p.Series) > 1 && lines > mostLines
+		return len(p.Series) > 1 && lines > maxLines
 	}
-	return len(p.Series) > MostTogether
+	return len(p.Series) > MaxTogether
 }
 
 // hasMixedTags reports whether a chart of lines compares runs with several tags. Then each tag gets
@@ -54,9 +54,9 @@ func (p *Picture) FacetsOf() []Facet {
 		return nil
 	}
 	facets := p.facetsBy((*Series).Tag)
-	most := MostTogether
+	most := MaxTogether
 	if p.Type.Chart.Marks == Lines {
-		most = mostLines
+		most = maxLines
 	}
 	if slices.ContainsFunc(facets, func(f Facet) bool { return len(f.Picture.Series) > most }) {
 		facets = p.facetsBy(func(s *Series) string { return s.Label })

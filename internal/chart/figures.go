@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// mostFigures is the largest number of figures, such as p99, that get a chart each in a trend.
-const mostFigures = 6
+// maxFigures is the largest number of figures, such as p99, that get a chart each in a trend.
+const maxFigures = 6
 
-// leastSpan is the length of the axis of a figure, as a part of its highest value, or more. On a
+// minSpan is the length of the axis of a figure, as a part of its highest value, or more. On a
 // shorter axis, noise would look like a change.
-const leastSpan = 0.4
+const minSpan = 0.4
 
 // LineFacets returns a facet for each line of a trend. Each has an axis of values for its line
 // alone, so that readers see a percentile that rises by 18% beside a maximum that varies.
@@ -42,7 +42,7 @@ func (p *Picture) LineFacets() (facets []Facet) {
 			facets = append(facets, Facet{&facet, title})
 		}
 	}
-	if len(facets) < 2 || len(facets) > mostFigures {
+	if len(facets) < 2 || len(facets) > maxFigures {
 		return nil
 	}
 	return facets
@@ -60,6 +60,6 @@ func (l *Line) span() (low, high float64) {
 		return 0, 0
 	}
 	middle := (low + high) / 2
-	half := max(0.6*(high-low), leastSpan/2*high)
+	half := max(0.6*(high-low), minSpan/2*high)
 	return max(middle-half, 0), middle + half
 }

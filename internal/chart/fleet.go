@@ -10,7 +10,7 @@ import (
 
 // Fleet is a chart of many logs over time, with a row for each log. A colour means a ratio: the
 // percentile of the log at this time, divided by the median of all logs. A heat map of more than
-// [MostTogether] logs becomes a fleet, since many heat maps would look alike.
+// [MaxTogether] logs becomes a fleet, since many heat maps would look alike.
 var Fleet = &Type{
 	Name:     "fleet",
 	What:     "many logs over time",

@@ -45,7 +45,7 @@ func TestRanIn(t *testing.T) {
 // TestGrid proves that a heat map shows every value, where it was.
 func TestGrid(t *testing.T) {
 	t.Parallel()
-	c := &collect.Collector{Options: collect.Options{MostWindows: 1 << 11, Ratio: 1}}
+	c := &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11, Ratio: 1}}
 	p := pagetest.Collect(t, chart.Heatmap, c, 100, func(i int) (string, float64, float64, []int64) {
 		return "", float64(i), 1, append(pagetest.Latencies(int64(i), 50, 1e5), 0)
 	})

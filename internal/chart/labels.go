@@ -58,13 +58,13 @@ func areDifferent(labels []string) bool {
 // Cut returns str, or if str does not fit, its beginning with an ellipsis.
 func Cut(str string, fits func(string) bool) string { return cut(str, 1, fits) }
 
-// mostLetters is an upper bound for the number of letters in a line of a picture.
-const mostLetters = 4096
+// maxLetters is an upper bound for the number of letters in a line of a picture.
+const maxLetters = 4096
 
 // cut returns str. If str does not fit, cut replaces as few letters as possible by an ellipsis.
 // Front is the share of the remaining letters that stand before the ellipsis.
 func cut(str string, front float64, fits func(string) bool) string {
-	if len(str) <= mostLetters && fits(str) {
+	if len(str) <= maxLetters && fits(str) {
 		return str
 	}
 	runes := []rune(str)
@@ -72,7 +72,7 @@ func cut(str string, front float64, fits func(string) bool) string {
 		before := int(front*float64(n) + 0.5)
 		return string(runes[:before]) + "…" + string(runes[len(runes)-(n-before):])
 	}
-	n := sort.Search(min(len(runes), mostLetters), func(n int) bool { return !fits(shortened(n)) })
+	n := sort.Search(min(len(runes), maxLetters), func(n int) bool { return !fits(shortened(n)) })
 	return shortened(max(n-1, 0))
 }
 

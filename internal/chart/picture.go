@@ -317,9 +317,9 @@ type Bound struct{ Percentile, Low, High, Above float64 }
 // FewAbove is the number of values above a percentile below which a band becomes paler.
 const FewAbove = 40
 
-// LeastShown is the lowest percentile whose value the axis of values must show. The percentiles
+// MinShown is the lowest percentile whose value the axis of values must show. The percentiles
 // below it cover little of the axis of nines, and their values can be many powers of ten lower.
-const LeastShown = 10
+const MinShown = 10
 
 // A Step of a curve says that Percentile per cent of the values are at most Value.
 type Step struct{ Percentile, Value float64 }
@@ -355,8 +355,8 @@ type Phase struct {
 	Name  string `json:"name"`
 }
 
-// MostLanes is the largest number of lanes above a chart. The phases that begin first have lanes.
-const MostLanes = 5
+// MaxLanes is the largest number of lanes above a chart. The phases that begin first have lanes.
+const MaxLanes = 5
 
 // A Lane is a row above a chart that has all phases with one name. Spans are their times in order.
 type Lane struct {
@@ -365,7 +365,7 @@ type Lane struct {
 }
 
 // Lanes returns a lane for each name of a phase in the time of the picture, also beyond
-// [MostLanes]. Lanes are in the order of their first phases.
+// [MaxLanes]. Lanes are in the order of their first phases.
 func (p *Picture) Lanes() (all []Lane) {
 	if len(p.Events.Phases) == 0 {
 		return nil

@@ -4,8 +4,8 @@ const (
 	// RowHeight is the height in pixels of a row: a log in a [Fleet] chart, or a change in a forest
 	// plot.
 	RowHeight = 15
-	// MostEffects is the largest number of changes in a forest plot.
-	MostEffects = 24
+	// MaxEffects is the largest number of changes in a forest plot.
+	MaxEffects = 24
 )
 
 // FleetHeight returns the height in pixels of the rows of a number of logs.

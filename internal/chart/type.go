@@ -250,7 +250,7 @@ func (p *Picture) DropLines(paged bool) {
 	case len(p.Series) < 2:
 	case p.Type.Chart.Marks == Dots:
 		p.keepLimited(usualLine(true))
-	case paged || len(p.FacetsOf()) > MostTogether:
+	case paged || len(p.FacetsOf()) > MaxTogether:
 		p.keepLimited(usualLine(paged && p.Series[0].Group != p.Series[len(p.Series)-1].Group))
 	}
 }

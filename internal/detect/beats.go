@@ -19,11 +19,11 @@ type Rhythm struct {
 }
 
 const (
-	// leastBeats is the smallest number of beats with a spike in a rhythm.
-	leastBeats = 10
-	// mostSpikes limits the number of spikes, and so the time of the search. The highest spikes
+	// minBeats is the smallest number of beats with a spike in a rhythm.
+	minBeats = 10
+	// maxSpikes limits the number of spikes, and so the time of the search. The highest spikes
 	// count.
-	mostSpikes = 128
+	maxSpikes = 128
 	// overtone is the smallest strength of a longer period, as a share of the largest strength,
 	// with which the longer period is preferred.
 	overtone = 0.9
@@ -43,7 +43,7 @@ type spike struct{ time, weight float64 }
 // spike. Tries is the number of series in which the caller looks for a rhythm.
 func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 	spikes, length := spikesOf(intervals)
-	if len(spikes) < leastBeats {
+	if len(spikes) < minBeats {
 		return r, false
 	}
 	var sum, squares float64
@@ -53,7 +53,7 @@ func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 	}
 	span := spikes[len(spikes)-1].time - spikes[0].time
 	count := sum * sum / squares // effective number of spikes, as in Spread
-	shortest, longest := max(span/(2*count), 4*length), span/(leastBeats-1)
+	shortest, longest := max(span/(2*count), 4*length), span/(minBeats-1)
 	step := 0.1 / span // turns the last spike by a tenth of a turn
 	arrows, turns := make([]complex128, len(spikes)), make([]complex128, len(spikes))
 	for n, s := range spikes {
@@ -88,7 +88,7 @@ func Beats(intervals []Interval, tries int) (r Rhythm, found bool) {
 		return r, false
 	}
 	r.count(spikes, sum/count)
-	return r, r.Found >= leastBeats && 2*r.Found >= r.Expected
+	return r, r.Found >= minBeats && 2*r.Found >= r.Expected
 }
 
 // spikesOf returns the highest spikes in the order of time, and the median length of an interval in
@@ -113,9 +113,9 @@ func spikesOf(intervals []Interval) (spikes []spike, length float64) {
 			spikes = append(spikes, spike{float64(i.Start), square(math.Log(i.Max / usual))})
 		}
 	}
-	if len(spikes) > mostSpikes {
+	if len(spikes) > maxSpikes {
 		slices.SortFunc(spikes, func(a, b spike) int { return cmp.Compare(b.weight, a.weight) })
-		spikes = spikes[:mostSpikes]
+		spikes = spikes[:maxSpikes]
 		slices.SortFunc(spikes, func(a, b spike) int { return cmp.Compare(a.time, b.time) })
 	}
 	return spikes, length

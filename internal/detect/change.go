@@ -39,19 +39,19 @@ type Change struct {
 }
 
 const (
-	// Parts is the approximate number of parts of a run. LeastParts is the smallest number of parts
+	// Parts is the approximate number of parts of a run. MinParts is the smallest number of parts
 	// for [Find] and [Differs].
-	Parts, LeastParts = 150, 20
+	Parts, MinParts = 150, 20
 	// limit is the nominal probability of a change in a run without a change. It is exact only for
 	// independent parts: a short run does not show how long its parts are correlated.
 	// docs/statistics.md has the measured probabilities.
 	limit = 0.00003
 	// differLimit is the nominal probability with which [Differs] is wrong.
 	differLimit = 0.01
-	// leastSide is the smallest number of parts before and after a step, and in a phase.
-	leastSide = 3
-	// mostPhases is the largest number of phases. A run with more phases has a rhythm, or no level.
-	mostPhases = 4
+	// minSide is the smallest number of parts before and after a step, and in a phase.
+	minSide = 3
+	// maxPhases is the largest number of phases. A run with more phases has a rhythm, or no level.
+	maxPhases = 4
 	// faded is the excess over the final level, as a share of this level, at which a decay ends.
 	faded = 0.15
 )
@@ -85,7 +85,7 @@ func newFit(kind Kind, residuals []float64, parameters float64, spans ...Span) *
 // zero Change. The numbers of the series are finite. Tries is the number of series in which the
 // caller looks for changes.
 func Find(y []float64, tries int, accept func(Change) bool) Change {
-	if len(y) < LeastParts {
+	if len(y) < MinParts {
 		return Change{}
 	}
 	y = withoutMoments(y)
@@ -156,7 +156,7 @@ func independent(residuals []float64, parameters float64) (parts, deviation floa
 // Differs reports whether the mean of a series is above zero, and chance does not explain that.
 // Tries is the number of series that the caller tests.
 func Differs(y []float64, tries int) bool {
-	if len(y) < LeastParts {
+	if len(y) < MinParts {
 		return false
 	}
 	parts, deviation := independent(centred(y), 1)
@@ -174,7 +174,7 @@ func withoutMoments(y []float64) []float64 {
 		middle[i] = Median(y[from : from+5])
 		distance[i] = math.Abs(y[i] - middle[i])
 	}
-	most := mostDistance * max(Median(distance), grain)
+	most := maxDistance * max(Median(distance), grain)
 	r := slices.Clone(y)
 	for i := range r {
 		r[i] = min(max(r[i], middle[i]-most), middle[i]+most)
@@ -182,9 +182,9 @@ func withoutMoments(y []float64) []float64 {
 	return r
 }
 
-// mostDistance is the largest distance of a number from the median around it, divided by the median
+// maxDistance is the largest distance of a number from the median around it, divided by the median
 // of all such distances. See withoutMoments.
-const mostDistance = 6
+const maxDistance = 6
 
 // bestFit returns the fit with the smallest sum of squares, or no fit if there is none.
 func bestFit(fits []*fit) []*fit {
@@ -200,7 +200,7 @@ func steps(y []float64) []*fit {
 	before, after := squaresLeft(y), squaresLeft(reversed(y))
 	least := leftSquares{math.Inf(1), math.Inf(1)}
 	var atLevel, atTrend int
-	for k := leastSide; k <= len(y)-leastSide; k++ {
+	for k := minSide; k <= len(y)-minSide; k++ {
 		rest := len(y) - k
 		if squares := before[k].level + after[rest].level; squares < least.level {
 			least.level = squares
@@ -295,7 +295,7 @@ func drift(y []float64) *fit {
 		}
 		return newFit(Drift, centred(r), 2, Span{0, len(y)})
 	}
-	low, high := -math.Log(mostDrift), math.Log(mostDrift)
+	low, high := -math.Log(maxDrift), math.Log(maxDrift)
 	less, more := high-golden*(high-low), low+golden*(high-low)
 	falls, grows := toEnd(less), toEnd(more)
 	for high-low > grain {
@@ -317,8 +317,8 @@ func drift(y []float64) *fit {
 // golden is the golden section.
 const golden = 0.6180339887498949
 
-// mostDrift is the largest ratio of the two levels at the ends of a drift.
-const mostDrift = 50.0
+// maxDrift is the largest ratio of the two levels at the ends of a drift.
+const maxDrift = 50.0
 
 // decays fits levels that begin higher and fall exponentially, one for each of many time constants.
 // Numbers are logarithms.
@@ -365,7 +365,7 @@ func decays(y []float64) (all []*fit) {
 func phases(y []float64) (all []*fit) {
 	in := make([]bool, len(y))
 	var spans []Span
-	for range mostPhases {
+	for range maxPhases {
 		span, found := highest(y, in)
 		if !found {
 			break
@@ -415,7 +415,7 @@ func highest(y []float64, in []bool) (best Span, found bool) {
 			sum += y[b] - usual
 			length := float64(b + 1 - a)
 			gain := sum * sum / length * float64(len(rest)) / (float64(len(rest)) - length)
-			if b-a+1 >= leastSide && sum > 0 && gain > most {
+			if b-a+1 >= minSide && sum > 0 && gain > most {
 				most = gain
 				best = Span{a, b + 1}
 				found = true

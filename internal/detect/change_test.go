@@ -109,7 +109,7 @@ func TestChanceShort(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
 		found := 0
 		for range 2000 {
-			if Find(steady(r, LeastParts, test.correlation, 0.1), 1, always).Kind != Constant {
+			if Find(steady(r, MinParts, test.correlation, 0.1), 1, always).Kind != Constant {
 				found++
 			}
 		}
@@ -182,7 +182,7 @@ func TestDiffers(t *testing.T) {
 			t.Errorf("a mean of %v: %d of 1000 differ", mean, differ)
 		}
 	}
-	if Differs(make([]float64, LeastParts), 1) {
+	if Differs(make([]float64, MinParts), 1) {
 		t.Error("zeros differ from zero")
 	}
 }
@@ -265,7 +265,7 @@ func TestBeatsBounded(t *testing.T) {
 		for i := range maxima {
 			maxima[i] = float64(1 + i%7%2 + 1000*(i%20/19))
 		}
-		if spikes, _ := spikesOf(seconds(maxima)); len(spikes) > mostSpikes {
+		if spikes, _ := spikesOf(seconds(maxima)); len(spikes) > maxSpikes {
 			t.Errorf("%d intervals have %d spikes", n, len(spikes))
 		}
 	}

@@ -12,18 +12,18 @@ type Slot struct{ Count, Slow float64 }
 type Coincidence struct{ Share, Chance, Time float64 }
 
 const (
-	// LeastSlots and LeastSlow are the smallest numbers of slots and of slow values for [Coincide].
-	LeastSlots, LeastSlow = 300, 50
+	// MinSlots and MinSlow are the smallest numbers of slots and of slow values for [Coincide].
+	MinSlots, MinSlow = 300, 50
 	// near is the number of slots before and after a slot that its usual number of slow values
 	// comes from.
 	near = 30
 	// movedLimit is the largest allowed share of circular shifts with as many slow values in
 	// touched slots, see [slotModel.shiftedShare].
 	movedLimit = 0.02
-	// leastExcess is the smallest allowed excess over chance, as a share of all slow values.
-	// leastRatio is the smallest allowed ratio of the share to chance. leastLeft is the smallest
+	// minExcess is the smallest allowed excess over chance, as a share of all slow values.
+	// minRatio is the smallest allowed ratio of the share to chance. minLeft is the smallest
 	// allowed excess without the fifth of the run's time that has the largest excess.
-	leastExcess, leastRatio, leastLeft = 0.1, 1.4, 0.05
+	minExcess, minRatio, minLeft = 0.1, 1.4, 0.05
 )
 
 // Coincide reports whether more slow values lie in touched slots than chance explains.
@@ -42,7 +42,7 @@ func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 			free++
 		}
 	}
-	if len(slots) < LeastSlots || slow < LeastSlow || free < near || free == len(slots) {
+	if len(slots) < MinSlots || slow < MinSlow || free < near || free == len(slots) {
 		return c, false
 	}
 	t := slotModel{slots: slots, touched: touched}
@@ -62,7 +62,7 @@ func Coincide(slots []Slot, touched []bool) (c Coincidence, beyond bool) {
 		excess += part
 		most = max(most, part)
 	}
-	if excess < leastExcess || c.Share < leastRatio*c.Chance || excess-most < leastLeft {
+	if excess < minExcess || c.Share < minRatio*c.Chance || excess-most < minLeft {
 		return c, false
 	}
 	return c, t.shiftedShare() <= movedLimit

@@ -174,7 +174,7 @@ func (w togetherWorld) run(r *rand.Rand, seconds int, share float64) (slots []Sl
 	for _, s := range slots {
 		all += s.Slow
 	}
-	return slots, touched, len(at) >= 8 && all >= LeastSlow
+	return slots, touched, len(at) >= 8 && all >= MinSlow
 }
 
 // TestCoincide: of worlds in which nothing is caused, at most one in fifty has a coincidence, and

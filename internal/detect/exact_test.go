@@ -81,7 +81,7 @@ func TestDecay(t *testing.T) {
 
 // TestDiffersFew: a mean of 20 numbers can differ from zero, that of 19 does not.
 func TestDiffersFew(t *testing.T) {
-	y := make([]float64, LeastParts)
+	y := make([]float64, MinParts)
 	for i := range y {
 		y[i] = 1 + 0.1*float64(i%3)
 	}

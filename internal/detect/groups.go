@@ -29,9 +29,9 @@ const (
 	// found, and 73% with -14. Neither finds several groups where there is one
 	// (bench/confidence.md).
 	groupChance = -9
-	// leastGroup is the smallest share of a group. It is below 5%, so that nearly all groups of 5%
+	// minGroup is the smallest share of a group. It is below 5%, so that nearly all groups of 5%
 	// are found.
-	leastGroup = 0.04
+	minGroup = 0.04
 )
 
 // Groups returns the groups of values in ascending order: one group, or several if values between
@@ -125,10 +125,10 @@ func (g *grouping) divide(from, to int) {
 	g.divide(cut, to)
 }
 
-// isLargeEnough reports whether both sides of a cut have at least the share leastGroup of all
+// isLargeEnough reports whether both sides of a cut have at least the share minGroup of all
 // values.
 func (g *grouping) isLargeEnough(from, cut, to int) bool {
-	return min(sum(g.bins[from:cut]), sum(g.bins[cut:to])) >= leastGroup*g.count
+	return min(sum(g.bins[from:cut]), sum(g.bins[cut:to])) >= minGroup*g.count
 }
 
 // group returns the bins from from to to-1 as a group.

@@ -9,16 +9,16 @@ type Interval struct {
 	Max               float64
 }
 
-// leastMaxima is the smallest number of maxima for [Bound].
-const leastMaxima = 10
+// minMaxima is the smallest number of maxima for [Bound].
+const minMaxima = 10
 
 // Bound returns the value that the highest of so many maxima exceeds by chance in one of a hundred
-// logs, or infinity for fewer than leastMaxima. The maxima of independent values have a Gumbel
+// logs, or infinity for fewer than minMaxima. The maxima of independent values have a Gumbel
 // distribution: the values themselves if their tail is exponential, and their logarithms if it is a
 // power law. Bound uses fourth roots, which lie between. It fits the distribution to the quantiles
 // 0.5 and 0.9, which a few bad moments do not change.
 func Bound(sorted []float64) float64 {
-	if len(sorted) < leastMaxima {
+	if len(sorted) < minMaxima {
 		return math.Inf(1)
 	}
 	root := func(part float64) float64 { return math.Sqrt(math.Sqrt(sorted[int(part*float64(len(sorted)-1))])) }

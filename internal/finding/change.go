@@ -148,8 +148,8 @@ func (a *analysis) rate() []output.Finding {
 	}}
 }
 
-// mostNamed is the largest number of logs that a sentence names.
-const mostNamed = 3
+// maxNamed is the largest number of logs that a sentence names.
+const maxNamed = 3
 
 // outlier finds logs that are slower than the other logs all the time.
 func (a *analysis) outlier() []output.Finding {
@@ -197,8 +197,8 @@ func (a *analysis) outlier() []output.Finding {
 	for _, input := range inputs {
 		names = append(names, a.say.label(input))
 	}
-	if rest := len(names) - mostNamed + 1; rest > 1 {
-		names = append(names[:mostNamed-1], people.Counted(int64(rest), "more log"))
+	if rest := len(names) - maxNamed + 1; rest > 1 {
+		names = append(names[:maxNamed-1], people.Counted(int64(rest), "more log"))
 	}
 	of := ""
 	if f.Tag = a.say.tag(first.tag); f.Tag != "" {

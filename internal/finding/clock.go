@@ -46,7 +46,7 @@ const clockStep = 15 * 60 * 1000
 // overlap the other logs, but would run together with all of them if its times moved.
 func (a *analysis) offClock() []output.Finding {
 	spans := a.spans()
-	if len(spans) < LeastLogs {
+	if len(spans) < MinLogs {
 		return nil
 	}
 	for input, s := range spans {
@@ -85,15 +85,15 @@ func clockOff(input string, spans map[string]merge.Span) (off int64) {
 			off = int64(math.Round(float64(s.Start-o.Start)/clockStep)) * clockStep
 		}
 		moved := merge.Span{Start: s.Start - off, End: s.End - off}
-		if off == 0 || overlaps(s, o, 0) || !overlaps(moved, o, leastCommon) {
+		if off == 0 || overlaps(s, o, 0) || !overlaps(moved, o, minCommon) {
 			return 0
 		}
 	}
 	return off
 }
 
-// leastCommon is the least overlap of two logs that ran together, as a part of the longer log.
-const leastCommon = 0.8
+// minCommon is the least overlap of two logs that ran together, as a part of the longer log.
+const minCommon = 0.8
 
 // overlaps reports whether the overlap of two spans is more than a part of the longer span.
 func overlaps(a, b merge.Span, part float64) bool {

@@ -276,9 +276,9 @@ func (a *analysis) maximaPhase(row *output.Summary) (c *rowChange) {
 // logarithms.
 func alike(moved, by float64) bool { return moved/by >= 0.5 && moved/by <= 2 }
 
-// leastLevel is the least number by which high intervals exceed the others in a time of high
+// minLevel is the least number by which high intervals exceed the others in a time of high
 // maxima.
-const leastLevel = 10
+const minLevel = 10
 
 // inMaxima reports whether the maxima of a row are higher by about as much as the level that
 // changes. Otherwise a few moments caused the change. At has the begins of the parts of the time.
@@ -295,7 +295,7 @@ func (a *analysis) inMaxima(c *rowChange, at []int64) bool {
 		return false
 	case c.Kind != detect.Phases:
 		return true
-	case higher.More < leastLevel || followsLoad(intervals, higher):
+	case higher.More < minLevel || followsLoad(intervals, higher):
 		return false
 	}
 	c.start, c.end = higher.Start, higher.End

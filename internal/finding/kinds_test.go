@@ -78,7 +78,7 @@ func findingsOfLogs(t *testing.T, most int, by string, logs ...[]byte) []output.
 	s.Rows.By = rows
 	r := &Run{
 		By:        rows,
-		Histories: &summary.Histories{Times: true, Sums: len(logs) >= LeastLogs, Most: most},
+		Histories: &summary.Histories{Times: true, Sums: len(logs) >= MinLogs, Most: most},
 		Course:    new(summary.Course),
 		Scale:     hdrlog.Scale{Ratio: 1e6, Unit: "ms", In: hdrlog.Nanosecond},
 	}

@@ -10,9 +10,9 @@ import (
 	"hdrkit/internal/summary"
 )
 
-// LeastLogs is the least number of logs that are compared with each other. With this number of logs
+// MinLogs is the least number of logs that are compared with each other. With this number of logs
 // or more, [summary.Histories] need sums.
-const LeastLogs = 3
+const MinLogs = 3
 
 // A logPhase is a time in which the maxima of a tag of one log are higher than otherwise, while the
 // maxima of other logs are not.
@@ -44,7 +44,7 @@ func (a *analysis) logChanges() (phases []logPhase, slow []slowLog) {
 	}
 	for _, key := range order {
 		tracks := byTag[key]
-		if len(tracks) < LeastLogs {
+		if len(tracks) < MinLogs {
 			continue
 		}
 		start, end := a.run.Histories.Ran()
@@ -99,7 +99,7 @@ func compareLogs(tracks []summary.Track, start, end int64) []besideOthers {
 			}
 		}
 		for n := range levels {
-			if v := levels[n][part]; !math.IsNaN(v) && count >= LeastLogs {
+			if v := levels[n][part]; !math.IsNaN(v) && count >= MinLogs {
 				logs[n].above = append(logs[n].above, v-(sum-v)/float64(count-1))
 				logs[n].at = append(logs[n].at, start+int64(part)*size)
 			}
@@ -121,7 +121,7 @@ func (b *besideOthers) phase(tries int) (phase *logPhase) {
 		}
 		from, to := b.at[found.Spans[0].From], b.at[found.Spans[0].To]
 		higher := detect.Narrow(b.Intervals, from, to, b.size)
-		if !alike(math.Log(higher.Times), found.By) || higher.More < leastLevel {
+		if !alike(math.Log(higher.Times), found.By) || higher.More < minLevel {
 			return false
 		}
 		phase = &logPhase{
@@ -139,7 +139,7 @@ func (b *besideOthers) phase(tries int) (phase *logPhase) {
 // slowOf returns the logs, at most a quarter of all, whose maxima are higher all the time. The
 // difference is beyond chance, and larger than the differences between the other logs.
 func slowOf(logs []besideOthers, tries int) (all []slowLog) {
-	if len(logs) < LeastLogs {
+	if len(logs) < MinLogs {
 		return nil
 	}
 	slices.SortStableFunc(logs, func(a, b besideOthers) int { return cmp.Compare(b.mean, a.mean) })

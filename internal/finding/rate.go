@@ -6,9 +6,9 @@ import (
 	"hdrkit/internal/detect"
 )
 
-// leastCount is the least number of values, on average, in a part of the time whose rate is
+// minCount is the least number of values, on average, in a part of the time whose rate is
 // computed.
-const leastCount = 10
+const minCount = 10
 
 // rates are the values per second in the parts of a run that have values.
 type rates struct {
@@ -21,7 +21,7 @@ type rates struct {
 // ran in it.
 func (a *analysis) rates() (all rates) {
 	start, end := a.run.Histories.Ran()
-	parts := int(min(detect.Parts, a.figures.count/leastCount))
+	parts := int(min(detect.Parts, a.figures.count/minCount))
 	size := max((end-start)/int64(max(parts, 1)), 1)
 	sums := make([]float64, parts)
 	logs := make([]map[string]bool, parts)

@@ -11,8 +11,8 @@ import (
 	"hdrkit/output"
 )
 
-// mostTrendSentences is the number of changes of a trend that have a sentence. Tables mark all.
-const mostTrendSentences = 5
+// maxTrendSentences is the number of changes of a trend that have a sentence. Tables mark all.
+const maxTrendSentences = 5
 
 // Trend returns a finding for each of the first changes of [sides.Trend.Changes], and last how many
 // figures changed. If only figures that one value decides have changed, the first finding says that
@@ -26,7 +26,7 @@ func Trend(t *sides.Trend, zone *time.Location) (all []output.Finding) {
 		note("No level of %s changed.", strings.Join(names, ", "))
 	}
 	for n, c := range changes {
-		if n == mostTrendSentences {
+		if n == maxTrendSentences {
 			note("%d more changes have no sentence.", len(changes)-n)
 			break
 		}

@@ -30,7 +30,7 @@ func TestWindowsOfAnyOrder(t *testing.T) {
 		for range 2 + random.IntN(3) {
 			logs = append(logs, inMemory(fmt.Sprint(len(logs)), logOf(random)))
 		}
-		limit := Doubling{MostWindows: int64(50 + random.IntN(100)), Digits: 1}
+		limit := Doubling{MaxWindows: int64(50 + random.IntN(100)), Digits: 1}
 		if random.IntN(3) == 0 {
 			limit.Budget = (100 + random.IntN(300)) * cellBytes
 		}
@@ -41,7 +41,7 @@ func TestWindowsOfAnyOrder(t *testing.T) {
 				t.Fatalf("seed %d: %d windows, %d in another order\n%.300s\n%.300s", seed, len(want), len(got), want, got)
 			}
 		}
-		if len(want) < len(doubledWindows(t, logs, Doubling{MostWindows: 1 << 30, Digits: 1}, 1)) {
+		if len(want) < len(doubledWindows(t, logs, Doubling{MaxWindows: 1 << 30, Digits: 1}, 1)) {
 			doubled++
 		}
 	}
@@ -64,11 +64,11 @@ func TestLookAhead(t *testing.T) {
 	}
 	file := scan.File(path, int64(log.Len()))
 	run := &run{scan: &scan.Scan{Inputs: []scan.Input{file}}}
-	if size := (&Doubling{MostWindows: 100}).start(run).(*doublingState).workerSize.Load(); size != 4000 {
+	if size := (&Doubling{MaxWindows: 100}).start(run).(*doublingState).workerSize.Load(); size != 4000 {
 		t.Errorf("windows begin with %d ms, want 4000", size)
 	}
-	want := doubledWindows(t, []scan.Input{inMemory("pipe", log.Bytes())}, Doubling{MostWindows: 100, Digits: 1}, 1)
-	if got := doubledWindows(t, []scan.Input{file}, Doubling{MostWindows: 100, Digits: 1}, 3); !slices.Equal(got, want) {
+	want := doubledWindows(t, []scan.Input{inMemory("pipe", log.Bytes())}, Doubling{MaxWindows: 100, Digits: 1}, 1)
+	if got := doubledWindows(t, []scan.Input{file}, Doubling{MaxWindows: 100, Digits: 1}, 3); !slices.Equal(got, want) {
 		t.Errorf("%d windows of a file, %d of a pipe\n%.300s\n%.300s", len(got), len(want), got, want)
 	}
 }
@@ -99,12 +99,12 @@ func TestFewIntervals(t *testing.T) {
 	for n, w := range writers {
 		w.Flush()
 		if n > 0 {
-			want = append(want, doubledWindows(t, []scan.Input{inMemory("log", each[n-1].Bytes())}, Doubling{MostWindows: 75, Digits: 1}, 1)...)
+			want = append(want, doubledWindows(t, []scan.Input{inMemory("log", each[n-1].Bytes())}, Doubling{MaxWindows: 75, Digits: 1}, 1)...)
 		}
 	}
 	slices.Sort(want)
 	for workers := 1; workers <= 2; workers++ {
-		if got := doubledWindows(t, []scan.Input{inMemory("log", all.Bytes())}, Doubling{MostWindows: 75, Digits: 1}, workers); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		if got := doubledWindows(t, []scan.Input{inMemory("log", all.Bytes())}, Doubling{MaxWindows: 75, Digits: 1}, workers); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 			t.Errorf("%d workers: %d windows, want %d", workers, len(got), len(want))
 		}
 	}

@@ -21,8 +21,8 @@ type Doubling struct {
 	// Size is the length of the first windows in milliseconds. 0 means the length of the longest
 	// interval.
 	Size int64
-	// MostWindows is the largest number of windows of time, which all rows share.
-	MostWindows int64
+	// MaxWindows is the largest number of windows of time, which all rows share.
+	MaxWindows int64
 	// Budget is the memory in bytes for the windows of all rows, at about cellBytes for the counts
 	// of a row in a window. 0 means no limit.
 	Budget int
@@ -38,7 +38,7 @@ type Doubling struct {
 	// values were recorded in each window.
 	Windows []*merge.Merged
 	Rates   *merge.Rates
-	// Err is set instead if there is no memory for leastWindows windows.
+	// Err is set instead if there is no memory for minWindows windows.
 	Err error
 }
 
@@ -120,7 +120,7 @@ func (k *doublingState) lookAhead(s *scan.Scan) {
 		return
 	}
 	size := k.usual
-	for (ran.End-ran.Start)/size > k.flow.MostWindows {
+	for (ran.End-ran.Start)/size > k.flow.MaxWindows {
 		size *= 2
 	}
 	if size > k.usual {
@@ -219,8 +219,8 @@ const bytesPerRate = 48
 // Windows are packed when they take looseBytes more than twice their packed size.
 const looseBytes = 32 << 20
 
-// Windows do not double for lack of memory if there are fewer than leastWindows afterwards.
-const leastWindows = 24
+// Windows do not double for lack of memory if there are fewer than minWindows afterwards.
+const minWindows = 24
 
 // cellBytes is about how many bytes the counts of a row in a window take, with one significant
 // digit.
@@ -245,7 +245,7 @@ func (k *doublingState) consume(v scan.Visit, p *partial) error {
 	if length > size && k.workerSize.Load() == 0 {
 		size = length
 	}
-	for length > size || (k.ran.End-k.ran.Start)/size > k.flow.MostWindows {
+	for length > size || (k.ran.End-k.ran.Start)/size > k.flow.MaxWindows {
 		size *= 2
 		k.workerSize.Store(size)
 	}
@@ -279,11 +279,11 @@ func RoundLength(length int64) int64 {
 func abs(n int64) int64 { return max(n, -n) }
 
 // addCoarse adds counts of a row to their window. While the windows of all rows exceed the budget,
-// it doubles the length of windows. It gives up if there is no memory for leastWindows.
+// it doubles the length of windows. It gives up if there is no memory for minWindows.
 func (k *doublingState) addCoarse(m *merge.Merged) {
 	k.put(m)
 	for k.flow.Budget > 0 && k.cells > k.flow.Budget/cellBytes && k.flow.Err == nil {
-		if (k.ran.End-k.ran.Start)/k.table.Size() < 2*leastWindows {
+		if (k.ran.End-k.ran.Start)/k.table.Size() < 2*minWindows {
 			k.flow.Err = k.flow.Account.Refuse()
 		}
 		k.workerSize.Store(2 * k.table.Size())

@@ -182,7 +182,7 @@ func TestRun(t *testing.T) {
 		}
 		size := int64(1000 * (1 + r.IntN(20)))
 		plans := []Flow{&Windows{Size: size, Figures: rowFigures}, &Rows{}, &Windows{Size: 7000, Sources: true}, &Intervals{Counts: true, Figures: []output.Figure{{Name: output.Mean}}}, &Windows{Size: 5000, AtEnd: true}}
-		doubling := []Flow{&Doubling{MostWindows: 10, Digits: 1}, &Doubling{Size: 3000, MostWindows: 40, Digits: 3}}
+		doubling := []Flow{&Doubling{MaxWindows: 10, Digits: 1}, &Doubling{Size: 3000, MaxWindows: 40, Digits: 3}}
 		plans = append(plans, doubling...)
 		want := emitted(t, logs, 1, 1<<30, false, plans...)
 		for n, p := range plans[:5] { // each alone
@@ -297,10 +297,10 @@ func TestManyWorkers(t *testing.T) {
 		s.Inputs = []scan.Input{{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(log.Bytes())), nil }}}
 		all := &Rows{Account: s.Memory.Open("tags", "choose some"), Emit: func(*Row) error { return nil }}
 		return Run(s, all, &Doubling{
-			MostWindows: 1000,
-			Digits:      1,
-			Account:     s.Memory.Open("windows", "choose some"),
-			RowBytes:    4 << 10,
+			MaxWindows: 1000,
+			Digits:     1,
+			Account:    s.Memory.Open("windows", "choose some"),
+			RowBytes:   4 << 10,
 		})
 	}
 	for _, workers := range []int{2, 40} {

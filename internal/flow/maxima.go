@@ -7,12 +7,12 @@ import (
 	"hdrkit/output"
 )
 
-// mostSpans is the largest number of spans of Maxima. A sparkline has a quarter as many characters.
+// maxSpans is the largest number of spans of Maxima. A sparkline has a quarter as many characters.
 // So if each interval has a character, a span is at most half as long as an interval, and a missing
 // interval is visible.
-const mostSpans = 128
+const maxSpans = 128
 
-// Maxima are the maxima of a row over time, in at most mostSpans spans, however long the log is.
+// Maxima are the maxima of a row over time, in at most maxSpans spans, however long the log is.
 // The length of the spans is a power of two, and each starts at a multiple of its length. Spans of
 // twice the length replace them when there are too many. So the result does not depend on the order
 // of intervals, and maxima of the same row can be merged. The zero value has no intervals.
@@ -52,7 +52,7 @@ func (m *Maxima) raise(start, step int64, highest float64) {
 		m.first, m.last = math.MaxInt64, math.MinInt64
 	}
 	at := merge.WindowOf(start, start, m.step).Start / m.step
-	for m.step < step || max(m.last, at)-min(m.first, at) >= mostSpans {
+	for m.step < step || max(m.last, at)-min(m.first, at) >= maxSpans {
 		m.coarsen()
 		at >>= 1
 	}

@@ -51,7 +51,7 @@ func TestMaxima(t *testing.T) {
 			parts[random.IntN(3)].Add(int64(i[0]), int64(i[1]), i[2])
 		}
 		of := all.Output()
-		if len(of.Values) > mostSpans {
+		if len(of.Values) > maxSpans {
 			t.Fatalf("%d spans", len(of.Values))
 		}
 		for n, got := range of.Values {
@@ -106,7 +106,7 @@ func TestMaximaOfLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for tag, m := range rows {
-			if len(m.Values) > mostSpans {
+			if len(m.Values) > maxSpans {
 				t.Errorf("%s: %d spans", path, len(m.Values))
 			}
 			for n, got := range m.Values {

@@ -83,7 +83,7 @@ func TestRanInAnyTag(t *testing.T) {
 			}
 			return all
 		}
-		for name, plan := range map[string]Flow{"by time": &Windows{Size: size}, "room": &Windows{Size: size, AtEnd: true}, "relative": &Windows{Size: size, AtEnd: true, Relative: true}, "most": &Doubling{Size: 1000, MostWindows: 50, Digits: 2}} {
+		for name, plan := range map[string]Flow{"by time": &Windows{Size: size}, "room": &Windows{Size: size, AtEnd: true}, "relative": &Windows{Size: size, AtEnd: true, Relative: true}, "most": &Doubling{Size: 1000, MaxWindows: 50, Digits: 2}} {
 			filter, err := tags.NewFilter([]string{"own"}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -112,7 +112,7 @@ func TestRatesCharged(t *testing.T) {
 	memory := ledger.New(1 << 20)
 	s := &scan.Scan{Workers: 1, Memory: memory, Report: func(err *hdrlog.SyntaxError, _ bool) error { return err }}
 	s.Inputs = []scan.Input{{Name: "log", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }}}
-	plan := Doubling{Size: 1000, MostWindows: 1000, Digits: 1, Account: memory.Open("windows", "")}
+	plan := Doubling{Size: 1000, MaxWindows: 1000, Digits: 1, Account: memory.Open("windows", "")}
 	if err := Run(s, new(Rows), &plan); err != nil {
 		t.Fatal(err)
 	}

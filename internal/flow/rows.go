@@ -234,13 +234,13 @@ func (s *rowsShare) rowOf(v scan.Visit) *Row {
 	return r
 }
 
-// mostPacked is the largest number of rows of an input that are packed once the input is read. Rows
+// maxPacked is the largest number of rows of an input that are packed once the input is read. Rows
 // of many tags have few intervals each: to pack these rows takes as long as to add the intervals.
-const mostPacked = 32
+const maxPacked = 32
 
 // packInputRows compacts the rows of an input that has been read.
 func (s *rowsShare) packInputRows() {
-	if len(s.inputRows) <= mostPacked {
+	if len(s.inputRows) <= maxPacked {
 		for _, r := range s.inputRows {
 			s.closeWindowsOf(r)
 			s.worker.err = cmp.Or(s.worker.err, r.fail(r.Sum.Compact()), s.charge(r))

@@ -40,11 +40,11 @@ type Windows struct {
 	Emit func(w *Window) error
 }
 
-// Workers add up the intervals of a batch in windows if a window has more than leastAdded of them
+// Workers add up the intervals of a batch in windows if a window has more than minAdded of them
 // on average. Otherwise they hand over each interval by itself, since a sum for each window of a
 // batch takes two to three times the memory then, and up to 1.15 times the CPU time. With an
 // interval each second, windows of 10 s are as fast both ways.
-const leastAdded = 10
+const minAdded = 10
 
 // windowBytes is about how many bytes an open window takes beside its sum.
 const windowBytes = 800
@@ -84,7 +84,7 @@ type windowsShare struct {
 	windows     map[string]*Window // by row and start of the window
 	window      *Window            // gets the interval that is being decoded, nil if it is late
 	findsMax    bool               // the maximum and the number of values of the interval are needed
-	oneByOne    bool               // intervals are handed over by themselves, see leastAdded
+	oneByOne    bool               // intervals are handed over by themselves, see minAdded
 	intervals   int                // in the batch so far
 	passedUntil int64              // after these intervals, see [scan.PassedAfter]
 }
@@ -99,7 +99,7 @@ func (k *windowsState) newShare(w *worker) share {
 }
 
 func (s *windowsShare) beginBatch() {
-	s.oneByOne = s.intervals <= leastAdded*len(s.windows) // true for the first batch
+	s.oneByOne = s.intervals <= minAdded*len(s.windows) // true for the first batch
 	clear(s.windows)
 	s.passedUntil = math.MinInt64
 	s.intervals = 0
@@ -301,7 +301,7 @@ func (k *windowsState) merge(added *Window) (err error) {
 	more := window.Sum.Size() - sizeBefore
 	k.bytes += more
 	k.loose += more
-	if k.flow.AtEnd && k.loose > k.packAt+k.mostLoose()/2 {
+	if k.flow.AtEnd && k.loose > k.packAt+k.maxLoose()/2 {
 		k.pack()
 	}
 	return cmp.Or(err, k.charge.Set(k.flow.Account, k.table.Len(), k.bytes))
@@ -310,14 +310,14 @@ func (k *windowsState) merge(added *Window) (err error) {
 // crowded reports whether new windows are packed at once, since windows take much memory.
 func (k *windowsState) crowded() bool {
 	if k.flow.AtEnd {
-		return k.packAt > k.mostLoose()
+		return k.packAt > k.maxLoose()
 	}
-	return k.loose > k.mostLoose()
+	return k.loose > k.maxLoose()
 }
 
-// mostLoose is the largest number of bytes of windows that are not packed. Above it, new windows
+// maxLoose is the largest number of bytes of windows that are not packed. Above it, new windows
 // are packed.
-func (k *windowsState) mostLoose() int {
+func (k *windowsState) maxLoose() int {
 	return k.run.scan.Memory.AtMost(manyBytes, partOfMemory) / 2
 }
 

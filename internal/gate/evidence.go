@@ -12,8 +12,8 @@ import (
 // a table.
 const wrongEnds = 0.02
 
-// mostParts is the largest number of parts of an evidence.
-const mostParts = 128
+// maxParts is the largest number of parts of an evidence.
+const maxParts = 128
 
 // An evidence collects the windows of a row for a limit whose figure may still become better. To
 // test it at each window until it looks bad would find chance. So the first test comes after a
@@ -67,7 +67,7 @@ func (l *Limit) tally(s *output.Summary) (t tally, b bound, known bool) {
 // add adds a window of a length in milliseconds.
 func (e *evidence) add(t tally, millis int64) {
 	if e.last == e.each {
-		if len(e.of) == mostParts {
+		if len(e.of) == maxParts {
 			e.halve()
 		}
 		e.of = append(e.of, 0)

@@ -6,9 +6,9 @@ import (
 	"hdrkit/output"
 )
 
-// leastBad is the least number of bad windows that end a run by a limit of windows, if the length
+// minBad is the least number of bad windows that end a run by a limit of windows, if the length
 // of the run is not planned.
-const leastBad = 3
+const minBad = 3
 
 // A Stop says when limits end a run that is still going on.
 type Stop struct {
@@ -36,7 +36,7 @@ func (s Stop) ends(v Verdict, row *output.Summary, e *evidence) bool {
 		bad := math.Round(float64(v.Windows) * (100 - v.Value) / 100)
 		return 100*bad > (100-l.Share)*float64(s.Planned)*(1+roundoff)
 	case l.Window > 0:
-		return float64(v.Windows)*(100-l.Share) >= 100*leastBad
+		return float64(v.Windows)*(100-l.Share) >= 100*minBad
 	case ranked && percentile == 100 || l.Name == output.Count:
 		return !l.AtLeast
 	case ranked && percentile == 0:

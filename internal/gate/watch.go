@@ -110,7 +110,7 @@ func (w *Watch) Size() int {
 	if w.stop == nil {
 		return 0
 	}
-	return 16 * mostParts * len(w.limits)
+	return 16 * maxParts * len(w.limits)
 }
 
 // Ends reports whether one of the verdicts ends the run. The verdicts are about summaries, which

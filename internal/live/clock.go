@@ -19,14 +19,14 @@ const DefaultIdle = 5 * time.Second
 // their time comes: a monitoring system that gets a sample of tomorrow refuses those of today.
 const Early = time.Minute
 
-// mostAhead is the number of open windows beyond which [clock.Next] does not read on in the inputs
+// maxAhead is the number of open windows beyond which [clock.Next] does not read on in the inputs
 // that open further windows. It bounds the memory of open windows. When all inputs have data, it
 // costs nothing.
-const mostAhead = 512
+const maxAhead = 512
 
-// mostFuture is the number of open windows beyond which logs that are ahead are not read any
+// maxFuture is the number of open windows beyond which logs that are ahead are not read any
 // further. It is an hour of windows of a second.
-const mostFuture = 3600
+const maxFuture = 3600
 
 // A clock decides when windows are complete, while their logs are still written. It does not read
 // logs, and does not wait: the caller passes the intervals and the time.
@@ -232,7 +232,7 @@ func (l *clock) Next() *pace {
 	if next == nil {
 		return nil
 	}
-	if l.draining || l.showsAgain() || l.openUntil(next.position) <= mostAhead {
+	if l.draining || l.showsAgain() || l.openUntil(next.position) <= maxAhead {
 		return next
 	}
 	for _, in := range l.inputs {
@@ -243,10 +243,10 @@ func (l *clock) Next() *pace {
 	return nil
 }
 
-// crowded reports whether more than mostFuture open windows end after completeUntil. Then logs that
+// crowded reports whether more than maxFuture open windows end after completeUntil. Then logs that
 // are ahead are not read on until some of these windows are complete.
 func (l *clock) crowded() bool {
-	return l.windows.Len()-l.openUntil(l.completeUntil) > mostFuture
+	return l.windows.Len()-l.openUntil(l.completeUntil) > maxFuture
 }
 
 // Complete iterates over the rows of the windows that are complete now, as [merge.Windows.Before]

@@ -491,11 +491,11 @@ func TestClockNext(t *testing.T) {
 		if err := in.clock.windows.Merge(nil, 0, sum(t, at, at+1000, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if read++; read > 4*mostAhead {
+		if read++; read > 4*maxAhead {
 			t.Fatal("memory is not bounded")
 		}
 	}
-	if read < mostAhead {
+	if read < maxAhead {
 		t.Errorf("only %d intervals are read ahead", read)
 	}
 	for range r.Complete(r.now) {

@@ -66,7 +66,7 @@ type world struct {
 	logs       [3]*eventLog
 	second     int
 	idle       time.Duration // as in [Options], 0 for any
-	mostPast   int64         // as in [tuning]
+	maxPast    int64         // as in [tuning]
 	exact      bool          // no interval comes when windows that it lies in were handed out
 	keeps      bool          // no file gets the inode of one that was compressed
 	rescan     time.Duration // as in [follow.Options], 0 for a millisecond
@@ -320,7 +320,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 		Messages: r,
 		Second:   hdrlog.SecondLength,
 		Whole:    w.whole,
-		tuning:   tuning{mostPast: w.mostPast},
+		tuning:   tuning{maxPast: w.maxPast},
 	}, nil
 }
 
@@ -1044,7 +1044,7 @@ func TestMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1, 8)
 	w.idle = time.Hour
-	w.mostPast = 1
+	w.maxPast = 1
 	w.targets = w.targets[:1] // logs have no totals
 	w.exact = true
 	w.createOrdered()

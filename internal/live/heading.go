@@ -8,8 +8,8 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// mostHeader is the number of bytes of comments that a state keeps for each log.
-const mostHeader = 8 << 10
+// maxHeader is the number of bytes of comments that a state keeps for each log.
+const maxHeader = 8 << 10
 
 // A heading has the comments that hold for the next lines of an input. They also hold for the next
 // log of the input, if this log has no comments with times.
@@ -28,7 +28,7 @@ type header struct {
 
 // add adds a comment. Legends are left out.
 func (h *header) add(r *hdrlog.Record) {
-	if r.Kind == hdrlog.Legend || len(h.text)+len(r.Text) >= mostHeader {
+	if r.Kind == hdrlog.Legend || len(h.text)+len(r.Text) >= maxHeader {
 		return
 	}
 	h.text += string(r.Text) + "\n"

@@ -100,9 +100,9 @@ type Options struct {
 // A tuning is what tests change: the clock, the time of [scan.Grace], and the size in bytes of the
 // largest merged log that is read at the start.
 type tuning struct {
-	now      func() time.Time
-	grace    time.Duration
-	mostPast int64
+	now     func() time.Time
+	grace   time.Duration
+	maxPast int64
 }
 
 // Messages receive what is wrong with logs.
@@ -184,7 +184,7 @@ func New(o Options, fan *Fan) *Merger {
 	if o.tuning.grace == 0 {
 		o.tuning.grace = scan.Grace
 	}
-	o.tuning.mostPast = cmp.Or(o.tuning.mostPast, mostPast)
+	o.tuning.maxPast = cmp.Or(o.tuning.maxPast, maxPast)
 	if o.State == nil {
 		o.State = new(State)
 	}
@@ -303,7 +303,7 @@ func (m *Merger) loop(more bool) error {
 		if err := m.consume(); err != nil {
 			return err
 		}
-		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.heldBytes.Bytes() > mostHeld) {
+		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.heldBytes.Bytes() > maxHeld) {
 			if err := m.trySave(); err != nil {
 				return err
 			}

@@ -364,7 +364,7 @@ func TestCrowded(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		logs = append(logs, clitest.NewLogWriter(t, filepath.Join(dir, name), 0, "x"))
 	}
-	for s := range 4 * mostFuture {
+	for s := range 4 * maxFuture {
 		logs[0].Second(90_000+s, 1000, 1)
 	}
 	now := func() time.Time { return time.Unix(clitest.LiveStart+10, 0) }
@@ -376,7 +376,7 @@ func TestCrowded(t *testing.T) {
 	clitest.Await(t, "the message", nil, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return slices.Contains(r.messages, fmt.Sprintf("%s: more than %d windows wait for the future; it is read on when some are complete", logs[0].Path, mostFuture))
+		return slices.Contains(r.messages, fmt.Sprintf("%s: more than %d windows wait for the future; it is read on when some are complete", logs[0].Path, maxFuture))
 	})
 	for s := range 3 {
 		logs[1].Second(s, 1000, 1)
@@ -385,7 +385,7 @@ func TestCrowded(t *testing.T) {
 	r.await("0 x 2", "1 x 2")
 	close(r.stop)
 	r.end(nil)
-	if n := r.Seen(); n > mostFuture+1000 {
+	if n := r.Seen(); n > maxFuture+1000 {
 		t.Errorf("%d intervals were read", n)
 	}
 }

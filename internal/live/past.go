@@ -12,9 +12,9 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// mostPast is the size in bytes of the largest merged log that is read at a start. Reading it takes
+// maxPast is the size in bytes of the largest merged log that is read at a start. Reading it takes
 // some seconds.
-const mostPast = 1 << 30
+const maxPast = 1 << 30
 
 // lateNote and recordedNote are [Window.Note] in a merged log.
 const (

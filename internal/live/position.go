@@ -6,9 +6,9 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// mostSpans is the number of spans that a position keeps. Beyond that, pairs of spans become one.
+// maxSpans is the number of spans that a position keeps. Beyond that, pairs of spans become one.
 // Then a later run reads more lines again, and drops those that are not needed.
-const mostSpans = 256
+const maxSpans = 256
 
 // A position keeps which lines of a log a later run must read again.
 type position struct {
@@ -63,7 +63,7 @@ func (p *position) add(first, last int, of ends, slack int64) {
 		return
 	}
 	p.spans = append(p.spans, span{first, of})
-	if len(p.spans) <= mostSpans {
+	if len(p.spans) <= maxSpans {
 		return
 	}
 	half := p.spans[:0]

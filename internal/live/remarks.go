@@ -76,7 +76,7 @@ func (m *Merger) reportCrowded() {
 		if in.pace.ahead && !in.pace.atEnd && !in.remarks.saidCrowded && m.clock.crowded() {
 			in.remarks.saidCrowded = true
 			m.options.Messages.Notice(fmt.Sprintf("%s: more than %d windows wait for the future; "+
-				"it is read on when some are complete", in.progress.Name, mostFuture))
+				"it is read on when some are complete", in.progress.Name, maxFuture))
 		}
 	}
 }

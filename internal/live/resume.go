@@ -70,7 +70,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 func (m *Merger) resumeOutputs(f *follow.Follower) {
 	s := &m.options.State.previous
 	isFile := func(o Output) bool { _, ok := o.Sink.(File); return ok }
-	past := s.File != nil && s.File.Size <= m.options.tuning.mostPast && slices.ContainsFunc(m.fan.Outputs, isFile)
+	past := s.File != nil && s.File.Size <= m.options.tuning.maxPast && slices.ContainsFunc(m.fan.Outputs, isFile)
 	areGone := slices.ContainsFunc(f.Missing(), func(mark follow.Mark) bool { return mark.Again.From > 0 })
 	for n := range m.fan.Outputs {
 		o := &m.fan.Outputs[n]

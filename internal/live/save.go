@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// mostHeld is the number of bytes of windows waiting for a state beyond which a state is saved at
+// maxHeld is the number of bytes of windows waiting for a state beyond which a state is saved at
 // once.
-const mostHeld = 4 << 20
+const maxHeld = 4 << 20
 
 // saveAndStop saves the last states, and passes the open windows to the outputs that may have parts
 // of windows. Receivers get some time for the last rows, so it saves a state before and after that

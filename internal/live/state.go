@@ -71,12 +71,12 @@ const (
 // ErrUsed is the error for a file that another command uses.
 var ErrUsed = errors.New("another command that runs uses it; give each command a file of its own")
 
-// mostState is the number of bytes of the largest state.
-const mostState = 256 << 20
+// maxState is the number of bytes of the largest state.
+const maxState = 256 << 20
 
-// mostAway is how far a time in a state may lie in the future, because the clock of this machine
+// maxAway is how far a time in a state may lie in the future, because the clock of this machine
 // may have been set back.
-const mostAway = 24 * time.Hour
+const maxAway = 24 * time.Hour
 
 // OpenState opens the file of a state, which may not exist yet. Size is the size of the windows in
 // milliseconds. From is [Options.From]. If the file has a state, OpenState replaces from by the
@@ -117,7 +117,7 @@ func (s *State) read(size int64) error {
 		return fmt.Errorf("it is no state of hdrlive: %w", damage)
 	}
 	length := func(size int64) time.Duration { return time.Duration(size) * time.Millisecond }
-	far := time.Now().Add(mostAway + length(size)).UnixMilli()
+	far := time.Now().Add(maxAway + length(size)).UnixMilli()
 	end := max(l.From, l.Done)
 	switch {
 	case l.Command != stateCommand && l.Command != "":
@@ -199,7 +199,7 @@ func (s *State) hold() error {
 			return err
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s is no regular file", s.path)
-		case info.Size() > mostState:
+		case info.Size() > maxState:
 			return fmt.Errorf("%s has %d bytes, which no state has", s.path, info.Size())
 		}
 		file, err := os.OpenFile(s.path, os.O_RDONLY|os.O_CREATE, 0o600) // private, because it has names of logs

@@ -23,9 +23,9 @@ const maxDiagnostics = 1000
 // One message counts the other lines.
 const mostAlike = 3
 
-// More than mostMalformed malformed lines end a command. That many take about half a minute, and a
+// More than maxMalformed malformed lines end a command. That many take about half a minute, and a
 // small compressed file can have many more.
-const mostMalformed = 50_000_000
+const maxMalformed = 50_000_000
 
 // Diagnostics print the faults of logs, a line each, and count what the result lacks. They are safe
 // for concurrent use.
@@ -152,9 +152,9 @@ func (d *Diagnostics) report(err *hdrlog.SyntaxError, malformed bool, count func
 	if malformed && d.strict {
 		return message.Status(message.Skipped)
 	}
-	if d.count.skipped > mostMalformed || d.count.badRows[err.File] > mostMalformed {
+	if d.count.skipped > maxMalformed || d.count.badRows[err.File] > maxMalformed {
 		return fmt.Errorf("%s: more than %d million malformed lines so far; is it a log?", err.File,
-			mostMalformed/1_000_000)
+			maxMalformed/1_000_000)
 	}
 	return nil
 }

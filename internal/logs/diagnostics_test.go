@@ -73,7 +73,7 @@ func TestDiagnostics(t *testing.T) {
 	t.Run("far too many", func(t *testing.T) {
 		var out bytes.Buffer
 		d := NewDiagnostics(&message.Streams{Name: "test", Err: &out}, false)
-		d.count.skipped = mostMalformed - 1
+		d.count.skipped = maxMalformed - 1
 		if err := report(d, 1, true); err != nil {
 			t.Error(err)
 		}

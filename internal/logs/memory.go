@@ -30,15 +30,15 @@ func (r *Run) Ledger() *ledger.Ledger {
 // ParseMemory parses the size of -memory, and returns it in bytes.
 func ParseMemory(text string) (int64, error) {
 	limit, ok := parseBytes(text)
-	if !ok || limit < leastMemory {
+	if !ok || limit < minMemory {
 		return 0, message.Usagef("-memory %q: give a size of at least 64MiB, such as 512MiB or 2GiB", text)
 	}
 	return limit, nil
 }
 
 // The smallest value and the default of -memory, in bytes. A log of ordinary size needs less than
-// leastMemory.
-const leastMemory, usualMemory = 64 << 20, 512 << 20
+// minMemory.
+const minMemory, usualMemory = 64 << 20, 512 << 20
 
 // parseBytes parses a number of bytes, with or without a unit.
 func parseBytes(text string) (bytes int64, ok bool) {

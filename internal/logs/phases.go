@@ -86,7 +86,7 @@ func (r *phaseReader) read(text string) error {
 		return fmt.Errorf("%s is a folder", text)
 	}
 	r.files = append(r.files, text)
-	table, rest := measure.DetectTexts(file, text, phaseColumns, leastColumns)
+	table, rest := measure.DetectTexts(file, text, phaseColumns, minColumns)
 	if table != nil {
 		return r.readTable(table)
 	}
@@ -133,7 +133,7 @@ func nameOfFile(path string) []byte {
 	return []byte(name)
 }
 
-// phaseColumns are the columns of a table of phases. The first leastColumns of them are required.
+// phaseColumns are the columns of a table of phases. The first minColumns of them are required.
 var phaseColumns = []string{"start", "name", "end", "duration"}
 
 const (
@@ -141,7 +141,7 @@ const (
 	nameColumn
 	endColumn
 	durationColumn
-	leastColumns = endColumn
+	minColumns = endColumn
 )
 
 // readTable reads a table of phases. A phase without an end lasts until the next row of the table.
@@ -228,9 +228,9 @@ func parseSeconds(text string, in hdrlog.Unit) (seconds float64, ok bool) {
 	return scan.ParseSeconds(text)
 }
 
-// A time since 1970 without a unit is in seconds if it is below mostSeconds. A larger number is in
+// A time since 1970 without a unit is in seconds if it is below maxSeconds. A larger number is in
 // milliseconds, microseconds or nanoseconds.
-const mostSeconds = 1e11
+const maxSeconds = 1e11
 
 // parseBound parses a time as -s does. A number since 1970 may be in smaller units than seconds.
 func parseBound(text string, in hdrlog.Unit, zone *time.Location) (*scan.Bound, error) {
@@ -244,7 +244,7 @@ func parseBound(text string, in hdrlog.Unit, zone *time.Location) (*scan.Bound, 
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		seconds, finite := parseSeconds(text, in)
 		for range 3 { // ms, us and ns
-			if finite && in == 0 && seconds >= mostSeconds {
+			if finite && in == 0 && seconds >= maxSeconds {
 				seconds /= 1000
 			}
 		}

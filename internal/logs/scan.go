@@ -217,9 +217,9 @@ func timesOf(s *scan.Scan) string {
 	return fmt.Sprintf("they are from %s to %s (%v)", at(s.Seen.Earliest), at(s.Seen.Latest), length)
 }
 
-// mostTagText is the number of bytes that [Inputs.TagPatterns] reads of all logs. Completion in a
+// maxTagText is the number of bytes that [Inputs.TagPatterns] reads of all logs. Completion in a
 // shell must be fast.
-const mostTagText = 1 << 20
+const maxTagText = 1 << 20
 
 // special are the characters with a meaning in a regular expression.
 const special = `*+?()[]{}|^$\`
@@ -244,7 +244,7 @@ func (in *Inputs) TagPatterns() []string {
 	s := scan.Scan{Inputs: inputs}
 	size := 0
 	for n := range inputs {
-		if size >= mostTagText {
+		if size >= maxTagText {
 			break
 		}
 		// An error does not matter: the tags before it are right.
@@ -254,7 +254,7 @@ func (in *Inputs) TagPatterns() []string {
 				s.Select(n, &r.Interval)
 				found[tagPattern(tags.Text(r.Interval.Tag))] = true
 			}
-			return size < mostTagText
+			return size < maxTagText
 		})
 	}
 	return slices.Sorted(maps.Keys(found))

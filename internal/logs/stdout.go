@@ -33,11 +33,11 @@ func EndStdout() {
 }
 
 // Lines is a buffered writer to standard output that writes whole lines, so that a signal does not
-// end the output in the middle of a line. A write has at most mostBytes, unless one line is longer:
+// end the output in the middle of a line. A write has at most maxBytes, unless one line is longer:
 // a pipe takes a small write whole or not at all.
 type Lines struct {
 	w         io.Writer
-	mostBytes int
+	maxBytes  int
 	printable bool // lines are made printable
 	buf       []byte
 	err       error
@@ -46,10 +46,10 @@ type Lines struct {
 // NewLines returns a writer of lines to standard output. If they are lines of a log and standard
 // output is a terminal, it makes them printable, so that no byte of a log controls the terminal.
 func NewLines(stdout io.Writer, isLog bool) *Lines {
-	l := &Lines{w: stdout, mostBytes: stdoutBuffer, printable: isLog && message.Terminal(stdout)}
+	l := &Lines{w: stdout, maxBytes: stdoutBuffer, printable: isLog && message.Terminal(stdout)}
 	if f, ok := stdout.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-			l.mostBytes = pipeWrite
+			l.maxBytes = pipeWrite
 		}
 	}
 	return l
@@ -85,8 +85,8 @@ func (l *Lines) write(size int) {
 	}
 	for len(text) > 0 && l.err == nil {
 		n := len(text)
-		if n > l.mostBytes {
-			n = bytes.LastIndexByte(text[:l.mostBytes], '\n') + 1
+		if n > l.maxBytes {
+			n = bytes.LastIndexByte(text[:l.maxBytes], '\n') + 1
 			if n == 0 {
 				n = bytes.IndexByte(text, '\n') + 1
 			}
@@ -94,7 +94,7 @@ func (l *Lines) write(size int) {
 				n = len(text)
 			}
 		}
-		if l.mostBytes == pipeWrite && n <= pipeWrite { // whole or not at all
+		if l.maxBytes == pipeWrite && n <= pipeWrite { // whole or not at all
 			_, l.err = l.w.Write(text[:n])
 		} else {
 			stdoutBusy.Lock()

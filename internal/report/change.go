@@ -74,26 +74,26 @@ func (t *Table) notes(summaries []*output.Summary, percentiles []float64) (lines
 	return limitNotes(lines)
 }
 
-// mostNotes is the largest number of notes about tags below a table.
-const mostNotes = 20
+// maxNotes is the largest number of notes about tags below a table.
+const maxNotes = 20
 
-// limitNotes returns at most mostNotes notes. If there are more, the last one says how many are
+// limitNotes returns at most maxNotes notes. If there are more, the last one says how many are
 // left out.
 func limitNotes(notes []string) []string {
-	if len(notes) <= mostNotes {
+	if len(notes) <= maxNotes {
 		return notes
 	}
-	return append(notes[:mostNotes-1:mostNotes-1], fmt.Sprintf("... and %d more notes "+
-		"like these", len(notes)-mostNotes+1))
+	return append(notes[:maxNotes-1:maxNotes-1], fmt.Sprintf("... and %d more notes "+
+		"like these", len(notes)-maxNotes+1))
 }
 
-// joinNames returns names with commas between them. If there are more than mostNotes, it ends with
+// joinNames returns names with commas between them. If there are more than maxNotes, it ends with
 // how many are left out.
 func joinNames(names []string) string {
-	if len(names) <= mostNotes {
+	if len(names) <= maxNotes {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:mostNotes-1], ", "), len(names)-mostNotes+1)
+	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:maxNotes-1], ", "), len(names)-maxNotes+1)
 }
 
 // changeNotes returns the notes below a table of changes: what the runs of each pair can prove, and

@@ -24,7 +24,7 @@ type layout struct {
 func (t *Table) layOut(grid func(digits int) *grid) *layout {
 	wide := newLayout(grid(4), 2)
 	if t.Width <= 0 {
-		wide.setSparkline(mostSparkline)
+		wide.setSparkline(maxSparkline)
 		return wide
 	}
 	wide.shortenTags(t.Width)
@@ -120,8 +120,8 @@ func (l *layout) fits(width int) bool {
 // setSparkline sets the length of sparklines to at most room characters. It reports whether the
 // grid has sparklines and they have room.
 func (l *layout) setSparkline(room int) bool {
-	if l.sparkline != nil && room >= leastSparkline {
-		l.spark = min(room, mostSparkline)
+	if l.sparkline != nil && room >= minSparkline {
+		l.spark = min(room, maxSparkline)
 		return true
 	}
 	return false
@@ -141,7 +141,7 @@ func (l *layout) divide(width int) {
 	}
 	if l.sparkline != nil && !l.setSparkline(width-l.length(l.blocks[len(l.blocks)-1])-2) {
 		l.blocks = append(l.blocks, nil)
-		l.spark = min(max(width-l.length(nil)-2, leastSparkline), mostSparkline)
+		l.spark = min(max(width-l.length(nil)-2, minSparkline), maxSparkline)
 	}
 }
 

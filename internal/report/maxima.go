@@ -52,7 +52,7 @@ func sparklineLength(summaries []*output.Summary, start, end int64) int {
 	for _, s := range summaries {
 		length = max(length, s.Maxima.Length)
 	}
-	return int(min((end-start+length/2)/length, mostSparkline))
+	return int(min((end-start+length/2)/length, maxSparkline))
 }
 
 // highestBetween returns the highest of the maxima whose middle is in [from, to), or NaN if there

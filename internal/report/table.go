@@ -96,8 +96,8 @@ const (
 
 // Lengths of sparklines, in characters.
 const (
-	leastSparkline = 8
-	mostSparkline  = 32
+	minSparkline = 8
+	maxSparkline = 32
 )
 
 const (
@@ -212,8 +212,8 @@ func (t *Table) Changes(p sides.Pair) (headings []string, rows [3][]string) {
 	return headings, rows
 }
 
-// mostPeriods is the largest number of different periods that periodsText lists.
-const mostPeriods = 4
+// maxPeriods is the largest number of different periods that periodsText lists.
+const maxPeriods = 4
 
 // periodsText returns the different periods of summaries as text. If there are many, it returns the
 // shortest and the longest.
@@ -223,14 +223,14 @@ func periodsText(summaries []*output.Summary) string {
 	for _, s := range summaries {
 		shortest = min(shortest, s.Period)
 		longest = max(longest, s.Period)
-		if len(all) > mostPeriods {
+		if len(all) > maxPeriods {
 			continue
 		}
 		if text := periodText(s.Period); !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
-	if len(all) > mostPeriods {
+	if len(all) > maxPeriods {
 		return people.Duration(shortest) + " to " + people.Duration(longest)
 	}
 	return strings.Join(all, " and ")

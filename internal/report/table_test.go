@@ -277,18 +277,18 @@ func TestIntervalText(t *testing.T) {
 
 // TestFewer: notes about very many tags, and lists in them, are bounded.
 func TestFewer(t *testing.T) {
-	for _, n := range []int{0, 1, mostNotes, mostNotes + 1, 10_000} {
+	for _, n := range []int{0, 1, maxNotes, maxNotes + 1, 10_000} {
 		notes := make([]string, n)
 		for i := range notes {
 			notes[i] = fmt.Sprint("tag", i)
 		}
 		got := limitNotes(notes)
 		list := joinNames(notes)
-		if len(got) != min(n, mostNotes) || strings.Count(list, ",") >= max(mostNotes, 1) {
+		if len(got) != min(n, maxNotes) || strings.Count(list, ",") >= max(maxNotes, 1) {
 			t.Errorf("%d notes become %d, and the list %s", n, len(got), list)
 		}
-		if n > mostNotes && (got[mostNotes-1] != fmt.Sprintf("... and %d more notes like these", n-mostNotes+1) || !strings.HasSuffix(list, fmt.Sprintf(", ... and %d more", n-mostNotes+1))) {
-			t.Errorf("%d notes end with %s, and the list is %s", n, got[mostNotes-1], list)
+		if n > maxNotes && (got[maxNotes-1] != fmt.Sprintf("... and %d more notes like these", n-maxNotes+1) || !strings.HasSuffix(list, fmt.Sprintf(", ... and %d more", n-maxNotes+1))) {
+			t.Errorf("%d notes end with %s, and the list is %s", n, got[maxNotes-1], list)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (t *Table) levelGrid(trend *sides.Trend, digits int) *grid {
 			row[4], row[5].text = trendChangeCell(last), trend.Dates(last.After, " to ", t.Zone)
 		}
 		if t.Markdown {
-			row = append(row, cell{text: trendSparkline(f, mostSparkline)})
+			row = append(row, cell{text: trendSparkline(f, maxSparkline)})
 		}
 		g.rows = append(g.rows, row)
 	}

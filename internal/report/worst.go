@@ -114,9 +114,9 @@ func moreText(n int, what string) string {
 	return fmt.Sprintf(" +%d %ss", n, what)
 }
 
-// mostNarrow is the largest width of a terminal at which [WriteWorst] leaves out the column of
+// maxNarrow is the largest width of a terminal at which [WriteWorst] leaves out the column of
 // peaks.
-const mostNarrow = 80
+const maxNarrow = 80
 
 // WriteWorst writes a table with a line for each of the worst moments. Width is the width of the
 // terminal, or 0 for a file.
@@ -129,7 +129,7 @@ func WriteWorst(w io.Writer, moments []output.Moment, zone *time.Location, width
 	var l listing
 	add := func(suffix, start, length, highest, times, peak string, rest ...string) {
 		row := []string{start, length, highest, times}
-		if width == 0 || width > mostNarrow {
+		if width == 0 || width > maxNarrow {
 			row = append(row, peak)
 		}
 		l.add(suffix, append(row, rest...)...)

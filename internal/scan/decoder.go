@@ -49,8 +49,8 @@ type Decoder struct {
 // corrections are the numbers of values before and after a correction.
 type corrections struct{ before, after int64 }
 
-// mostCorrected is the largest number of values that a correction may make of one value.
-const mostCorrected = 100
+// maxCorrected is the largest number of values that a correction may make of one value.
+const maxCorrected = 100
 
 // NewDecoder returns a decoder. See [Correction] for expected.
 func NewDecoder(expected float64, limits *PayloadLimits) *Decoder {
@@ -85,16 +85,16 @@ func NewPayloadLimits(memory *ledger.Ledger) *PayloadLimits {
 // a log of YCSB has 40 times the bytes of its text, and an hour with a single high value in each
 // second has a gigabyte of zeros.
 const (
-	freeCounts   = 1 << 30
-	mostCounts   = 100 // times the text, in version 2
-	mostCountsV1 = 400 // times the text, in versions 0 and 1
+	freeCounts  = 1 << 30
+	maxCounts   = 100 // times the text, in version 2
+	maxCountsV1 = 400 // times the text, in versions 0 and 1
 )
 
 // check adds a payload to the totals, and returns an error if payloads expand too much.
 func (l *PayloadLimits) check(text []byte, p *histogram.Payload) error {
-	most := int64(mostCounts)
+	most := int64(maxCounts)
 	if p.Version() < 2 {
-		most = mostCountsV1
+		most = maxCountsV1
 	}
 	total := l.text.Add(int64(len(text)))
 	counts := l.counts.Add(int64(p.CountsSize()))

@@ -136,7 +136,7 @@ func TestExpandLogs(t *testing.T) {
 				continue
 			}
 			payloads++
-			if p.CountsSize() > mostCounts/10*len(i.Payload) {
+			if p.CountsSize() > maxCounts/10*len(i.Payload) {
 				t.Errorf("%s: %d bytes of counts in %d bytes", name, p.CountsSize(), len(i.Payload))
 			}
 		}

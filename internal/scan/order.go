@@ -76,12 +76,12 @@ type sortingCursor[R any] struct {
 	first    R
 	hasFirst bool
 	held     *heap.Heap[R] // results after first
-	mostHeld int
+	maxHeld  int
 	before   func(a, b R) bool // the order of results
 }
 
 func (a *sortingCursor[R]) Next() (bool, error) {
-	for a.held.Len() <= a.mostHeld {
+	for a.held.Len() <= a.maxHeld {
 		ok, err := a.cursor.Next()
 		if err != nil {
 			return false, err
@@ -118,10 +118,10 @@ func RunSorted[R any](
 	var queues []*sortingCursor[R]
 	for n, c := range cursors {
 		queues = append(queues, &sortingCursor[R]{
-			cursor:   c,
-			held:     heap.New(before),
-			mostHeld: held[n],
-			before:   before,
+			cursor:  c,
+			held:    heap.New(before),
+			maxHeld: held[n],
+			before:  before,
 		})
 	}
 	first := func(a, b *sortingCursor[R]) bool { return before(a.first, b.first) }

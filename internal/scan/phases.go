@@ -300,8 +300,8 @@ func (p *Phases) Elsewhere() string {
 	return p.ElsewhereThan(ran, spans)
 }
 
-// mostOffset is the largest offset of a zone from UTC, in milliseconds.
-const mostOffset = 14 * 3600 * 1000
+// maxOffset is the largest offset of a zone from UTC, in milliseconds.
+const maxOffset = 14 * 3600 * 1000
 
 // ElsewhereThan does what [Phases.Elsewhere] does for spans of phases and the time in which logs
 // ran. It returns an empty text if only a part of the logs is read.
@@ -331,7 +331,7 @@ func (p *Phases) ElsewhereThan(ran merge.Span, spans []NamedSpan) string {
 		text += " to " + at(all.End)
 	}
 	text += fmt.Sprintf(" %s, and the logs from %s to %s", zone, at(ran.Start), at(ran.End))
-	if p.dated && max(all.Start-ran.End, ran.Start-all.End) <= mostOffset {
+	if p.dated && max(all.Start-ran.End, ran.Start-all.End) <= maxOffset {
 		text += ": -tz may be missing or wrong"
 	}
 	return text

@@ -57,11 +57,11 @@ type work[R any] func(d *Decoder, v Visit, result *R) error
 // start starts to read all lanes, which are lists of inputs, at the same time, and to decode their
 // intervals. It returns a cursor for each lane. Stop ends the work; it waits for the workers and
 // for lanes of files, but not for pipes, which may have nothing to read for any time. No batch is
-// larger than mostBytes.
-func start[R any](s *Scan, lanes [][]int, mostBytes int, decode work[R]) (cursors []*cursor[R], stop func()) {
+// larger than maxBytes.
+func start[R any](s *Scan, lanes [][]int, maxBytes int, decode work[R]) (cursors []*cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
-	size := min(max(s.Memory.AtMost(allBatches, partOfMemory)/(depth*count), smallestBatch), mostBytes)
+	size := min(max(s.Memory.AtMost(allBatches, partOfMemory)/(depth*count), smallestBatch), maxBytes)
 	limits := NewPayloadLimits(s.Memory)
 	pool := workers.Start(s.Workers, func(worker int, jobs func(yield func(*batch[R]) bool)) {
 		d := NewDecoder(s.Correction.Expected, limits)
@@ -233,7 +233,7 @@ func (c *cursor[R]) Next() (bool, error) {
 // checkCorrection returns an error if the expected interval seems to be in another unit than the
 // values, since the correction makes too many values.
 func (s *Scan) checkCorrection(values corrections) error {
-	if s.Correction.Expected == 0 || s.Correction.UnitGiven || values.after/mostCorrected <= values.before {
+	if s.Correction.Expected == 0 || s.Correction.UnitGiven || values.after/maxCorrected <= values.before {
 		return nil
 	}
 	return OptionError{fmt.Errorf("-co %v is in units of the log, and makes %d values of %d: give its unit, as in -co 10ms",

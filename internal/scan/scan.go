@@ -189,7 +189,7 @@ type Correction struct {
 	// nothing is corrected.
 	Expected float64
 	// UnitGiven reports that the user gave the unit of Expected. Otherwise a scan ends with an
-	// error if the correction makes more than mostCorrected times as many values: a number in
+	// error if the correction makes more than maxCorrected times as many values: a number in
 	// another unit than that of the log does.
 	UnitGiven bool
 }

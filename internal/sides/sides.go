@@ -69,14 +69,14 @@ func (c *FigureChange) Beyond() bool { return c.Low > 1 || c.High < 1 }
 // Unbounded reports whether there are too few values to limit a rise.
 func (c *FigureChange) Unbounded() bool { return math.IsInf(c.High, 1) }
 
-// leastCompared is the least length in seconds of two runs whose change a table shows. Limits are
+// minCompared is the least length in seconds of two runs whose change a table shows. Limits are
 // less strict: of calm systems with correlated seconds, 7.5% of equal runs of a minute differ, and
 // 5.4% of equal runs of two minutes (TestPairs in confidence).
-const leastCompared = 2 * confidence.MinSeconds
+const minCompared = 2 * confidence.MinSeconds
 
 // Known reports whether there is an interval to print.
 func (c *FigureChange) Known() bool {
-	return c != nil && !math.IsNaN(c.Low) && !math.IsNaN(c.High) && (c.Seconds == 0 || c.Seconds >= leastCompared)
+	return c != nil && !math.IsNaN(c.Low) && !math.IsNaN(c.High) && (c.Seconds == 0 || c.Seconds >= minCompared)
 }
 
 // New compares one run with another one. Both have a confidence.

@@ -24,14 +24,14 @@ type Coincident struct {
 }
 
 const (
-	// leastTimes is the least number of times that a phase comes. Values above p99.9 come at as
+	// minTimes is the least number of times that a phase comes. Values above p99.9 come at as
 	// many times, or those above p99 take their place.
-	leastTimes = 8
-	// mostSlots is the largest number of slots of a run. Longer runs have no coincidences.
-	mostSlots = 1 << 20
-	// leastNew is the least part of the slow values, beyond the part of the time, that come with a
+	minTimes = 8
+	// maxSlots is the largest number of slots of a run. Longer runs have no coincidences.
+	maxSlots = 1 << 20
+	// minNew is the least part of the slow values, beyond the part of the time, that come with a
 	// phase and with no earlier one.
-	leastNew = 0.1
+	minNew = 0.1
 )
 
 // ErrOnce is the error of logs that can be read only once.
@@ -104,7 +104,7 @@ func findSlowest(s *scan.Scan) (*slowTimeline, error) {
 		intervals += row.Intervals
 		h := row.Counts()
 		p99 := h.Float(h.ValueAtPercentile(99))
-		if p99 > highest && valuesAbove(h, 99) >= detect.LeastSlow {
+		if p99 > highest && valuesAbove(h, 99) >= detect.MinSlow {
 			highest = p99
 			slowest = row
 		}
@@ -119,12 +119,12 @@ func findSlowest(s *scan.Scan) (*slowTimeline, error) {
 		length: flow.RoundLength(max(result.Lengths/max(intervals, 1), 1)),
 	}
 	slots := (slowest.End-slowest.Start)/t.length + 1
-	if slots > mostSlots {
+	if slots > maxSlots {
 		return nil, nil
 	}
 	h := slowest.Counts()
 	for _, percentile := range []float64{99.9, 99} {
-		if valuesAbove(h, percentile) >= detect.LeastSlow {
+		if valuesAbove(h, percentile) >= detect.MinSlow {
 			t.above = append(t.above, slowValues{
 				percentile: percentile,
 				limit:      h.Float(h.ValueAtPercentile(percentile)),
@@ -196,7 +196,7 @@ func (t *slowTimeline) slowest() *slowValues {
 	for _, slot := range t.above[0].slots {
 		counts = append(counts, slot.Slow)
 	}
-	if detect.Spread(counts) < leastTimes {
+	if detect.Spread(counts) < minTimes {
 		return &t.above[len(t.above)-1]
 	}
 	return &t.above[0]
@@ -224,7 +224,7 @@ func (t *slowTimeline) coincident(phases []scan.NamedSpan) (all []Coincident) {
 	})
 	earlier := make([]bool, len(slow.slots))
 	return slices.DeleteFunc(all, func(c Coincident) bool {
-		return slow.addNew(touched[c.Phase], earlier) < leastNew
+		return slow.addNew(touched[c.Phase], earlier) < minNew
 	})
 }
 
@@ -241,7 +241,7 @@ func (t *slowTimeline) touchedSlots(phases []scan.NamedSpan) map[string][]bool {
 	}
 	touched := make(map[string][]bool)
 	for name, times := range byName {
-		if len(times) >= leastTimes {
+		if len(times) >= minTimes {
 			touched[name] = t.touched(times, slots)
 		}
 	}

@@ -26,9 +26,9 @@ type Course struct {
 	windows []*merge.Merged
 }
 
-// mostCourse is the largest number of windows of a course. With 150 windows as many logs of known
+// maxCourse is the largest number of windows of a course. With 150 windows as many logs of known
 // truth get a right first line as with 600, and a table of an hour takes 0.95 of the CPU time.
-const mostCourse = 150
+const maxCourse = 150
 
 // coursePart divides the memory: a course may take a 32nd of it.
 const coursePart = 32
@@ -36,10 +36,10 @@ const coursePart = 32
 // flow returns the flow that fills the windows.
 func (c *Course) flow(memory *ledger.Ledger) *flow.Doubling {
 	c.doubling = &flow.Doubling{
-		MostWindows: mostCourse,
-		Budget:      memory.AtMost(math.MaxInt, 2),
-		Digits:      windowDigits,
-		Account:     accountOf(memory),
+		MaxWindows: maxCourse,
+		Budget:     memory.AtMost(math.MaxInt, 2),
+		Digits:     windowDigits,
+		Account:    accountOf(memory),
 	}
 	return c.doubling
 }
@@ -153,20 +153,20 @@ func inSlot(h *histogram.Histogram, percentile float64) float64 {
 	return math.NaN()
 }
 
-// leastAbove is the number of values above a percentile that a part of a timeline has, on average.
-const leastAbove = 3
+// minAbove is the number of values above a percentile that a part of a timeline has, on average.
+const minAbove = 3
 
 // Parts cuts the time into parts that have enough values above a percentile, if count values are
 // spread evenly. It returns the windows at which the parts begin, and the end of the last part, or
 // nil if values are too few.
 func (t *Timeline) Parts(count int64, percentile float64) (at []int) {
 	windows := len(t.counts)
-	least := leastAbove * 100 / (100 - percentile)
+	least := minAbove * 100 / (100 - percentile)
 	size := max((windows+detect.Parts-1)/detect.Parts, 1)
 	if count > 0 {
 		size = max(size, int(math.Ceil(min(least*float64(windows)/float64(count), float64(windows)))))
 	}
-	if count == 0 || windows/size < detect.LeastParts {
+	if count == 0 || windows/size < detect.MinParts {
 		return nil
 	}
 	for from := 0; from+size <= windows; from += size {
@@ -217,7 +217,7 @@ func SkipWarmup(s *scan.Scan) (notice string, err error) {
 	switch {
 	case err != nil:
 		return "", err
-	case count < detect.LeastParts:
+	case count < detect.MinParts:
 		return fmt.Sprintf("%d windows are too few to find a warm-up, so nothing is left out", count), nil
 	case warm == 0:
 		return fmt.Sprintf("no warm-up found in %d windows", count), nil

@@ -124,11 +124,11 @@ func (hs *Histories) addPiece(to *history, one piece) *piece {
 }
 
 const (
-	// leastWindows is the least number of windows of a run. Longer windows would show too little.
-	leastWindows = 64
-	// mostCounted is the number of pieces of a history that keep their counts: those with the
+	// minWindows is the least number of windows of a run. Longer windows would show too little.
+	minWindows = 64
+	// maxCounted is the number of pieces of a history that keep their counts: those with the
 	// highest maxima.
-	mostCounted = 16
+	maxCounted = 16
 )
 
 // appendHistory appends the key of the history of a tag of an input.
@@ -289,17 +289,17 @@ var errMost = errors.New("the times of intervals take too much memory")
 // addCounted adds a piece to those that have counts. If they are many, it drops the counts of the
 // pieces with the lowest maxima. It returns the number of bytes that this frees.
 func (h *history) addCounted(p *piece) (freed int) {
-	if h.withCounts = append(h.withCounts, p); len(h.withCounts) < 2*mostCounted {
+	if h.withCounts = append(h.withCounts, p); len(h.withCounts) < 2*maxCounted {
 		return 0
 	}
 	slices.SortStableFunc(h.withCounts, func(a, b *piece) int { return cmp.Compare(b.highest, a.highest) })
-	h.floor = h.withCounts[mostCounted].highest
-	for _, low := range h.withCounts[mostCounted:] {
+	h.floor = h.withCounts[maxCounted].highest
+	for _, low := range h.withCounts[maxCounted:] {
 		freed += low.size()
 		low.counts = nil
 		freed -= low.size()
 	}
-	h.withCounts = h.withCounts[:mostCounted]
+	h.withCounts = h.withCounts[:maxCounted]
 	return freed
 }
 
@@ -315,7 +315,7 @@ func (hs *Histories) coarsen(crowded error) {
 		if hs.budget.bytes <= most {
 			return
 		}
-		if (hs.ran.End-hs.ran.Start)/hs.coarse < leastWindows {
+		if (hs.ran.End-hs.ran.Start)/hs.coarse < minWindows {
 			hs.err = crowded
 		}
 	}

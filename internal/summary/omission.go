@@ -106,8 +106,8 @@ func (hs *Histories) far(p *piece) (float64, error) {
 	return float64(h.CountBetween(h.Max()/2+1, math.MaxInt64)), nil
 }
 
-// mostGap is the largest number of empty intervals that withGaps puts into a gap.
-const mostGap = 60
+// maxGap is the largest number of empty intervals that withGaps puts into a gap.
+const maxGap = 60
 
 // withGaps returns a log in the order of time with empty intervals in its gaps. It also returns the
 // usual length of an interval in milliseconds.
@@ -125,7 +125,7 @@ func withGaps(log []sample) (all []sample, usual float64) {
 	end := log[0].start
 	for _, s := range log {
 		if gap := float64(s.start - end); gap > usual/2 && usual > 0 {
-			empty := int64(min(max(gap/usual, 1), mostGap))
+			empty := int64(min(max(gap/usual, 1), maxGap))
 			for n := range empty {
 				all = append(all, sample{start: end + n*int64(gap)/empty, end: end + (n+1)*int64(gap)/empty})
 			}
@@ -138,12 +138,12 @@ func withGaps(log []sample) (all []sample, usual float64) {
 
 // Rules for stalls with missing values.
 const (
-	leastIntervals = 20   // least number of intervals without a stall, which show the usual rate
-	leastMissing   = 20   // least number of requests that were due during a stall
-	shortestStall  = 3    // least length of a stall in intervals
-	lowRate        = 0.5  // a rate below this part of the usual rate is low
-	seldomLow      = 0.05 // largest part of the intervals without a stall that have a low rate
-	fewFar         = 0.1  // largest part of the requests that were due whose values are nearly as long as the stall
+	minIntervals  = 20   // least number of intervals without a stall, which show the usual rate
+	minMissing    = 20   // least number of requests that were due during a stall
+	shortestStall = 3    // least length of a stall in intervals
+	lowRate       = 0.5  // a rate below this part of the usual rate is low
+	seldomLow     = 0.05 // largest part of the intervals without a stall that have a low rate
+	fewFar        = 0.1  // largest part of the requests that were due whose values are nearly as long as the stall
 )
 
 // omission returns the worst stall of a log, nil if there is none, and the time between two
@@ -163,7 +163,7 @@ func omission(log []sample) (worst *sample, between float64) {
 		if worst != nil && s.longest <= worst.longest {
 			continue
 		}
-		stalls := s.longest > shortestStall*min(s.length(), length) && rate*s.longest >= leastMissing
+		stalls := s.longest > shortestStall*min(s.length(), length) && rate*s.longest >= minMissing
 		if !stalls || log[len(log)-1].end < s.end+int64(s.longest/2) {
 			continue // the delayed requests may be behind the end of the log
 		}
@@ -185,7 +185,7 @@ func usualRate(log []sample, length float64) (rate float64, known bool) {
 			rates = append(rates, log[n].count/length)
 		}
 	}
-	if len(rates) < max(leastIntervals, len(log)/2) {
+	if len(rates) < max(minIntervals, len(log)/2) {
 		return 0, false
 	}
 	slices.Sort(rates)

@@ -95,8 +95,8 @@ func (r *Result) SetReferencePeriods(mode string) {
 	}
 }
 
-// MostInputs returns the largest number of inputs that one row adds up.
-func (r *Result) MostInputs() (most int) {
+// MaxInputs returns the largest number of inputs that one row adds up.
+func (r *Result) MaxInputs() (most int) {
 	for _, s := range r.sums {
 		most = max(most, len(s.Spans.All))
 	}

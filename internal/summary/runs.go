@@ -23,10 +23,10 @@ const (
 	// of the memory that it takes with 3, and the ends of intervals of confidence move by less than
 	// a tenth of their width (TestCoarseWindows in confidence).
 	windowDigits = 1
-	// mostWindows is the largest number of windows of a run: ten minutes of seconds. More windows
+	// maxWindows is the largest number of windows of a run: ten minutes of seconds. More windows
 	// take time and memory, and show no more: of an hour, as many intervals of confidence are right
 	// with windows of 8 s as with windows of 1 s (bench/confidence.md).
-	mostWindows = 600
+	maxWindows = 600
 	// shiftPercentile is the percentile whose level may shift.
 	shiftPercentile = 99
 	// believedBytes is the approximate memory for the intervals of confidence of a row and for its
@@ -49,18 +49,18 @@ type Runs struct {
 	// Percentiles, if set, returns further percentiles of a row that get an interval.
 	Percentiles func(*output.Summary) []float64
 
-	most     int64 // largest number of windows, 0 for mostWindows
+	most     int64 // largest number of windows, 0 for maxWindows
 	doubling *flow.Doubling
 }
 
 // flow returns the flow that fills the windows.
 func (r *Runs) flow(memory *ledger.Ledger) *flow.Doubling {
 	r.doubling = &flow.Doubling{
-		Size:        r.Size,
-		MostWindows: cmp.Or(r.most, mostWindows),
-		Budget:      memory.AtMost(math.MaxInt, 2),
-		Digits:      windowDigits,
-		RowBytes:    believedBytes,
+		Size:       r.Size,
+		MaxWindows: cmp.Or(r.most, maxWindows),
+		Budget:     memory.AtMost(math.MaxInt, 2),
+		Digits:     windowDigits,
+		RowBytes:   believedBytes,
 	}
 	r.doubling.Account = memory.Open("tags, with their windows,", "choose some with -incT, or add them up with -it")
 	return r.doubling

@@ -241,10 +241,10 @@ func TestRunsMemory(t *testing.T) {
 		fails         bool
 		size          int64
 	}{
-		{64 << 20, mostWindows, 1, false, 1},
-		{64 << 20, mostWindows + 1, 1, false, 2},
-		{64 << 20, 5 * mostWindows, 1, false, 8},
-		{10 << 20, mostWindows, 28, false, 2},
+		{64 << 20, maxWindows, 1, false, 1},
+		{64 << 20, maxWindows + 1, 1, false, 2},
+		{64 << 20, 5 * maxWindows, 1, false, 8},
+		{10 << 20, maxWindows, 28, false, 2},
 		{1 << 20, 200, 100, true, 0},
 	} {
 		var text bytes.Buffer

@@ -134,7 +134,7 @@ func scanOf(random *rand.Rand, all []taken) *scan.Scan {
 func byMiddle(start, end, size int64) int64 { return merge.WindowOf(start, end, size).Start }
 
 func widenDoubling(t *testing.T, all []taken, s *scan.Scan) (int64, func(start, end, size int64) int64, map[string]widenedWindow) {
-	windows := &flow.Doubling{MostWindows: 20, Digits: 2}
+	windows := &flow.Doubling{MaxWindows: 20, Digits: 2}
 	if err := flow.Run(s, new(flow.Rows), windows); err != nil || windows.Err != nil {
 		t.Fatal(err, windows.Err)
 	}
@@ -178,7 +178,7 @@ func widenMaxima(t *testing.T, all []taken, s *scan.Scan) (size int64, at func(s
 }
 
 func widenCollector(t *testing.T, all []taken, s *scan.Scan) (int64, func(start, end, size int64) int64, map[string]widenedWindow) {
-	c := &collect.Collector{Options: collect.Options{MostWindows: 60, Paged: true, Ratio: 1}}
+	c := &collect.Collector{Options: collect.Options{MaxWindows: 60, Paged: true, Ratio: 1}}
 	var interval collect.Interval
 	p := c.Flow(s.Memory, func(r *flow.Result, w *flow.Window) error {
 		c.Options.Measure(r, w, &interval)

@@ -22,15 +22,15 @@ func (g *Group) Add(name, text string) {
 	g.names[text] = append(g.names[text], name)
 }
 
-// mostNames is the largest number of names in a message.
-const mostNames = 3
+// maxNames is the largest number of names in a message.
+const maxNames = 3
 
 // Say calls say with each message and the first names to which it applies.
 func (g *Group) Say(say func(names, text string)) {
 	for _, text := range g.texts {
 		names := g.names[text]
-		if more := len(names) - mostNames; more > 0 {
-			names = names[:mostNames]
+		if more := len(names) - maxNames; more > 0 {
+			names = names[:maxNames]
 			text += fmt.Sprintf(" (and %d more)", more)
 		}
 		say(strings.Join(names, ", "), text)

@@ -18,13 +18,13 @@ func DidYouMean(misspelled string, names []string) string {
 // are right. Otherwise it returns the shortest name that begins with the misspelled one, or an
 // empty text.
 func Nearest(misspelled string, names []string) string {
-	best, mostDistance := "", 1+len(misspelled)/4 // more differences make another word
-	if len(misspelled) < 3 {                      // every name is similar to a short word
-		mostDistance = -1
+	best, maxDistance := "", 1+len(misspelled)/4 // more differences make another word
+	if len(misspelled) < 3 {                     // every name is similar to a short word
+		maxDistance = -1
 	}
 	for _, name := range names {
-		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= mostDistance && 2*d <= len(name) {
-			best, mostDistance = name, d-1
+		if d := distance(strings.ToLower(misspelled), strings.ToLower(name)); d <= maxDistance && 2*d <= len(name) {
+			best, maxDistance = name, d-1
 		}
 	}
 	if best != "" || misspelled == "" {

@@ -411,8 +411,8 @@ type Found struct {
 	Reasons []string
 }
 
-// mostNamed is the largest number of logs that a sentence names one by one.
-const mostNamed = 3
+// maxNamed is the largest number of logs that a sentence names one by one.
+const maxNamed = 3
 
 // UnstatedText returns the sentence that logs do not state their unit. It names all of a few logs,
 // and otherwise the first log and the number of the others.
@@ -421,7 +421,7 @@ func (f *Found) UnstatedText() string {
 	switch {
 	case last < 1:
 		return strings.Join(f.Unstated, "") + " does not state its unit"
-	case last < mostNamed:
+	case last < maxNamed:
 		return fmt.Sprintf("%s and %s do not state their units", strings.Join(f.Unstated[:last], ", "), f.Unstated[last])
 	}
 	return fmt.Sprintf("%s and %d more do not state their units", f.Unstated[0], last)

@@ -15,9 +15,9 @@ type Tick struct {
 }
 
 // roundStep returns the smallest step of 1, 2 or 5 times a power of ten that divides a span into at
-// most mostSteps steps.
-func roundStep(span float64, mostSteps int) float64 {
-	return roundUp(span / float64(max(mostSteps, 1)))
+// most maxSteps steps.
+func roundStep(span float64, maxSteps int) float64 {
+	return roundUp(span / float64(max(maxSteps, 1)))
 }
 
 // multiples returns the multiples of step from low to high.
@@ -29,15 +29,15 @@ func multiples(low, high, step float64) (all []float64) {
 	return all
 }
 
-// Linear returns the ticks of a linear axis, about mostTicks at most, and the end of the axis. The
+// Linear returns the ticks of a linear axis, about maxTicks at most, and the end of the axis. The
 // axis begins at low. It ends at high if exact is set, and otherwise at the first tick from high
 // on.
-func (s Scale) Linear(low, high float64, exact bool, mostTicks int) (ticks []Tick, end float64) {
+func (s Scale) Linear(low, high float64, exact bool, maxTicks int) (ticks []Tick, end float64) {
 	from, to := low/s.Divide, high/s.Divide
 	if to <= from {
 		to = from + 1
 	}
-	step := roundStep(to-from, mostTicks)
+	step := roundStep(to-from, maxTicks)
 	if !exact {
 		to = math.Ceil(to/step-1e-9) * step
 	}
@@ -107,22 +107,22 @@ var secondSteps = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5
 
 const day = 24 * 3600
 
-// Window returns a round length of windows in seconds. At most mostWindows windows of this length
+// Window returns a round length of windows in seconds. At most maxWindows windows of this length
 // fill a span of seconds.
-func Window(span float64, mostWindows int) float64 {
+func Window(span float64, maxWindows int) float64 {
 	for _, s := range secondSteps {
-		if span <= s*float64(mostWindows)*(1+1e-9) {
+		if span <= s*float64(maxWindows)*(1+1e-9) {
 			return s
 		}
 	}
-	return math.Max(roundStep(span/day, mostWindows), 1) * day
+	return math.Max(roundStep(span/day, maxWindows), 1) * day
 }
 
-// timeStep returns the distance in seconds of ticks between two times, for at most mostTicks ticks.
+// timeStep returns the distance in seconds of ticks between two times, for at most maxTicks ticks.
 // If fewer than two ticks lie before the last tenth of the axis, it returns the next shorter
 // distance: a label in the last tenth may have no room.
-func timeStep(from, to float64, mostTicks int) float64 {
-	step := Window(to-from, mostTicks)
+func timeStep(from, to float64, maxTicks int) float64 {
+	step := Window(to-from, maxTicks)
 	n := slices.Index(secondSteps, step)
 	if n > 0 && len(multiples(from, to-(to-from)/10, step)) < 2 {
 		return secondSteps[n-1]
@@ -130,10 +130,10 @@ func timeStep(from, to float64, mostTicks int) float64 {
 	return step
 }
 
-// Relative returns the ticks of an axis of seconds since the start, about mostTicks at most, and
+// Relative returns the ticks of an axis of seconds since the start, about maxTicks at most, and
 // the title of the axis.
-func Relative(from, to float64, mostTicks int) (ticks []Tick, title string) {
-	step := timeStep(from, to, mostTicks)
+func Relative(from, to float64, maxTicks int) (ticks []Tick, title string) {
+	step := timeStep(from, to, maxTicks)
 	title, label := "", Number
 	furthest := math.Max(math.Abs(from), math.Abs(to))
 	switch {
@@ -186,13 +186,13 @@ func Since(seconds, furthest float64) string {
 	return sexagesimal(math.Round(seconds), 1, furthest >= 3600, true)
 }
 
-// Clock returns the ticks of an axis of clock times in a zone, about mostTicks at most, and the
+// Clock returns the ticks of an axis of clock times in a zone, about maxTicks at most, and the
 // title of the axis. The times from and to are seconds from origin, which is in seconds since the
 // epoch. If since is set, the time since the start stands below each tick, and the title has the
 // date if there is only one. Otherwise the date stands below the first tick of each day.
-func Clock(from, to, origin float64, zone *time.Location, since bool, mostTicks int) (ticks []Tick, title string) {
+func Clock(from, to, origin float64, zone *time.Location, since bool, maxTicks int) (ticks []Tick, title string) {
 	title = "time (" + zone.String() + ")"
-	step := timeStep(from+origin, to+origin, mostTicks)
+	step := timeStep(from+origin, to+origin, maxTicks)
 	date := ""
 	if since = since && step < day; since {
 		first, last := clock(from+origin, zone).Format(time.DateOnly), clock(to+origin, zone).Format(time.DateOnly)

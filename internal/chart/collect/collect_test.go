@@ -93,7 +93,7 @@ func TestStepsLoseNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(20)) {
 		random := rand.New(rand.NewSource(seed))
-		c := collect.Collector{Options: collect.Options{Aggregate: 1000 * (1 + random.Int63n(20)), MostWindows: 8 << random.Intn(8), Ratio: 1}}
+		c := collect.Collector{Options: collect.Options{Aggregate: 1000 * (1 + random.Int63n(20)), MaxWindows: 8 << random.Intn(8), Ratio: 1}}
 		c.Options.Totals = []chart.Measure{chart.AtPercentile(100)}
 		var want, highest float64
 		var log bytes.Buffer
@@ -175,7 +175,7 @@ func TestBoundedWindows(t *testing.T) {
 	t.Parallel()
 	const n, limit = 500, 100
 	pictured := func(order []int) *chart.Picture {
-		c := &collect.Collector{Options: collect.Options{MostWindows: limit, Ratio: 1}}
+		c := &collect.Collector{Options: collect.Options{MaxWindows: limit, Ratio: 1}}
 		for _, i := range order {
 			var interval collect.Interval
 			pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, pagetest.Latencies(int64(i), 30, 1e6)), &interval)
@@ -225,7 +225,7 @@ func TestWideWindows(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(clitest.Rounds(10)) {
 		random := rand.New(rand.NewSource(seed))
-		c := &collect.Collector{Options: collect.Options{MostWindows: 20, Ratio: 3, Paged: true, Measures: []chart.Measure{chart.AtPercentile([]float64{90, 100}[seed%2])}}}
+		c := &collect.Collector{Options: collect.Options{MaxWindows: 20, Ratio: 3, Paged: true, Measures: []chart.Measure{chart.AtPercentile([]float64{90, 100}[seed%2])}}}
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		type interval struct {
@@ -307,7 +307,7 @@ func TestExactSums(t *testing.T) {
 // TestTooManySeries proves that there is an error if not each series can have a window.
 func TestTooManySeries(t *testing.T) {
 	t.Parallel()
-	c := &collect.Collector{Options: collect.Options{MostWindows: 10, Ratio: 1}}
+	c := &collect.Collector{Options: collect.Options{MaxWindows: 10, Ratio: 1}}
 	for i := range 11 {
 		var interval collect.Interval
 		pagetest.Measure(c, float64(i), 1, pagetest.HistogramOf(t, 3, []int64{1000}), &interval)
@@ -325,7 +325,7 @@ func TestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []*collect.Collector{{Options: collect.Options{Aggregate: 10_000, Ratio: 1}}, {Options: collect.Options{MostWindows: 1 << 11, Ratio: 1}}} {
+	for _, c := range []*collect.Collector{{Options: collect.Options{Aggregate: 10_000, Ratio: 1}}, {Options: collect.Options{MaxWindows: 1 << 11, Ratio: 1}}} {
 		var log bytes.Buffer
 		w := hdrlog.NewWriter(&log)
 		w.Interval(nil, 0, 1, pagetest.HistogramOf(t, 3, []int64{1}))
@@ -430,7 +430,7 @@ func TestCellsOfRuns(t *testing.T) {
 	t.Parallel()
 	const night = 86_400_000
 	var c collect.Collector
-	c.Options.MostWindows, c.Options.Ratio = 1<<11, 1
+	c.Options.MaxWindows, c.Options.Ratio = 1<<11, 1
 	var log bytes.Buffer
 	w := hdrlog.NewWriter(&log)
 	for run := range 3 {
@@ -469,7 +469,7 @@ func TestCollectorKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &collect.Collector{Options: collect.Options{MostWindows: 1 << 11, Ratio: 1}}
+	c := &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11, Ratio: 1}}
 	for i, h := range []*histogram.Histogram{pagetest.HistogramOf(t, 3, []int64{1}), double} {
 		var interval collect.Interval
 		pagetest.Measure(c, float64(i), 1, h, &interval)

@@ -43,15 +43,15 @@ type Options struct {
 	// Totals are the figures that become lines of all series together. They need Aggregate. The
 	// last one is the rate, which is the only line if the counts of the series do not add up.
 	Totals []chart.Measure
-	// MostWindows is the largest number of windows with counts, of all series together, for a heat
+	// MaxWindows is the largest number of windows with counts, of all series together, for a heat
 	// map or a page. The collector merges adjacent windows when there are more. The limit is a
 	// number, not bytes, so that the result does not depend on the order of intervals. At 0 the
 	// collector keeps no counts.
-	MostWindows int
+	MaxWindows int
 	// Paged says that the windows are for a page.
 	Paged bool
 	// Paired says that the n-th points of all lines belong together, as values and their rate do.
-	// Then lines are not thinned, and Add returns [ErrPoints] after [MostPoints] intervals.
+	// Then lines are not thinned, and Add returns [ErrPoints] after [MaxPoints] intervals.
 	Paired bool
 	// Relative says that times count from the start of each log, which lays logs over one another.
 	Relative bool
@@ -67,11 +67,11 @@ type Options struct {
 type Collector struct {
 	Options Options
 
-	series     map[string]*series // by label
-	labels     []string           // of the series, in the order of their first intervals
-	total      total
-	windows    windowWidths
-	mostPoints int // of a line: MostPoints, unless a test changes it
+	series    map[string]*series // by label
+	labels    []string           // of the series, in the order of their first intervals
+	total     total
+	windows   windowWidths
+	maxPoints int // of a line: MaxPoints, unless a test changes it
 }
 
 // windowWidths says how wide the windows of all series are. The collector widens them when there
@@ -104,7 +104,7 @@ type series struct {
 	measures []chart.Measure
 	lines    [][]chart.Point // by measure
 	most     int             // a line with this number of points is thinned
-	windows  []window        // nil without MostWindows
+	windows  []window        // nil without MaxWindows
 }
 
 // unit returns the value in the picture of the value 1 in a layout.
@@ -132,7 +132,7 @@ type Interval struct {
 	ratio   float64      // by which values are divided
 	values  []float64    // by measure
 	merged  *flow.Window // the window of Aggregate, nil for a single interval
-	counts  *merge.Sum   // nil without MostWindows
+	counts  *merge.Sum   // nil without MaxWindows
 	coarse  merge.Sum    // memory of counts for MeasureWindow
 }
 
@@ -153,7 +153,7 @@ func (i *Interval) Values() []float64 { return i.values }
 // emitCounts calls [Collector.AddCounts]. The flow charges windows of Aggregate to memory.
 func (c *Collector) Flow(memory *ledger.Ledger, emit func(*flow.Result, *flow.Window) error, emitCounts func(*flow.Window) error) flow.Flow {
 	figures, digits := append(chart.FiguresOf(c.Options.Measures), output.Figure{Name: output.Count}), 0
-	if c.Options.MostWindows > 0 {
+	if c.Options.MaxWindows > 0 {
 		figures, digits = append(figures, output.Figure{Name: output.Mean}), windowDigits
 	}
 	if c.Options.Aggregate > 0 {
@@ -244,7 +244,7 @@ func (o *Options) MeasureWindow(m *merge.Merged, h *histogram.Histogram, into *I
 	into.seconds = float64(m.Recorded.Millis) / 1000
 	into.stats.Moved = m.Recorded.Moved
 	into.counts = nil
-	if o.MostWindows > 0 {
+	if o.MaxWindows > 0 {
 		into.coarse.Reset()
 		if err := into.coarse.AddCoarse(m.Window.Start, m.Window.End, h, windowDigits); err != nil {
 			return err
@@ -387,7 +387,7 @@ func (t *total) measure() error {
 
 // addWindow adds a window with its counts to a series, and merges windows if there are too many.
 func (c *Collector) addWindow(s *series, w *window, counts *merge.Sum) error {
-	if c.Options.MostWindows == 0 {
+	if c.Options.MaxWindows == 0 {
 		return nil
 	}
 	before := len(s.windows)
@@ -462,11 +462,11 @@ func (c *Collector) seriesOf(group, label string) *series {
 			c.total.series = series{
 				measures: c.Options.Totals,
 				lines:    make([][]chart.Point, len(c.Options.Totals)),
-				most:     cmp.Or(c.mostPoints, MostPoints),
+				most:     cmp.Or(c.maxPoints, MaxPoints),
 			}
 			c.windows.width = max(c.Options.Step, 1)
 			c.windows.recent = math.MaxInt64
-			c.windows.limit = c.Options.MostWindows
+			c.windows.limit = c.Options.MaxWindows
 			if c.Options.Step > 0 {
 				c.windows.recent = math.MinInt64
 			}
@@ -476,7 +476,7 @@ func (c *Collector) seriesOf(group, label string) *series {
 			group:    group,
 			measures: c.Options.Measures,
 			lines:    make([][]chart.Point, len(c.Options.Measures)),
-			most:     cmp.Or(c.mostPoints, MostPoints),
+			most:     cmp.Or(c.maxPoints, MaxPoints),
 		}
 		c.series[label] = s
 		c.labels = append(c.labels, label)
@@ -484,18 +484,18 @@ func (c *Collector) seriesOf(group, label string) *series {
 	return s
 }
 
-// errTags is the error for more series than MostWindows.
+// errTags is the error for more series than MaxWindows.
 var errTags = errors.New("there are too many tags: choose some with -incT, or set a larger -page-size")
 
-// limitWindows merges windows, and widens them until there are at most MostWindows. Afterwards it
-// raises the limit by a quarter of MostWindows: to merge after each interval would take most of the
+// limitWindows merges windows, and widens them until there are at most MaxWindows. Afterwards it
+// raises the limit by a quarter of MaxWindows: to merge after each interval would take most of the
 // time.
 func (c *Collector) limitWindows() error {
-	defer func() { c.windows.limit = max(c.Options.MostWindows, c.windows.count+c.Options.MostWindows/4) }()
-	if err := c.widen(); err != nil || c.windows.count <= c.Options.MostWindows {
+	defer func() { c.windows.limit = max(c.Options.MaxWindows, c.windows.count+c.Options.MaxWindows/4) }()
+	if err := c.widen(); err != nil || c.windows.count <= c.Options.MaxWindows {
 		return err
 	}
-	limit := c.Options.MostWindows
+	limit := c.Options.MaxWindows
 	if c.Options.Step > 0 { // merge a quarter more, so that the page seldom needs all data anew
 		limit = limit / 4 * 3
 		c.windows.recent = chart.WindowAt(c.startOfNewest(limit/3)+c.Options.Step-1, c.Options.Step)
@@ -572,9 +572,9 @@ func (c *Collector) thinOldLines() {
 	}
 }
 
-// MostPoints is the number of points at which a line is thinned, which bounds its memory. A page
+// MaxPoints is the number of points at which a line is thinned, which bounds its memory. A page
 // shows only a part of them.
-const MostPoints = 256 << 10
+const MaxPoints = 256 << 10
 
 // ErrPoints is the error for too many points of lines that must not be thinned.
 var ErrPoints = errors.New("too many windows")
@@ -586,7 +586,7 @@ func (c *Collector) Picture(of *chart.Picture, origin int64, known []chart.Serie
 	if err := c.total.measure(); err != nil {
 		return nil, err
 	}
-	if c.Options.MostWindows > 0 {
+	if c.Options.MaxWindows > 0 {
 		if err := c.limitWindows(); err != nil {
 			return nil, err
 		}
@@ -613,7 +613,7 @@ func (c *Collector) Picture(of *chart.Picture, origin int64, known []chart.Serie
 			continue // a distribution without times
 		}
 		s.Group, s.Lines = g.group, g.linesFrom(origin)
-		if c.Options.MostWindows > 0 {
+		if c.Options.MaxWindows > 0 {
 			all := slices.Clone(g.windows)
 			layout, err := refine(all)
 			if err != nil {

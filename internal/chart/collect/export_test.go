@@ -3,7 +3,7 @@ package collect
 // What tests see of a collector and its windows.
 
 // SetMost sets how many points a line has until it is thinned.
-func (c *Collector) SetMost(points int) { c.mostPoints = points }
+func (c *Collector) SetMost(points int) { c.maxPoints = points }
 
 // Wide returns how long the windows are that workers add up, in milliseconds.
 func (c *Collector) Wide() int64 { return c.windows.workers.Load() }

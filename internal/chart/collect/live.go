@@ -119,7 +119,7 @@ func (l *Live) Data() (*page.Data, error) {
 	}
 	d := page.DataOf(p, width, chart.PageColumns, recent, 0)
 	d.Step = c.Options.Step
-	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= page.MostLines
+	d.Live, d.Heat = true, l.Type.Chart.Marks == chart.Cells || len(d.Series) <= page.MaxLines
 	if recent > d.From && width > c.Options.Step {
 		d.Recent = &page.Recent{From: recent, Window: c.Options.Step}
 	}

@@ -33,7 +33,7 @@ func TestLive(t *testing.T) {
 	const origin, limit = 1468800000000, 1 << 11
 	seconds := clitest.Rounds(100_000)
 	l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{Options: collect.Options{
-		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, MostWindows: limit, Step: 1000,
+		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, MaxWindows: limit, Step: 1000,
 	}}}
 	h := pagetest.HistogramOf(t, 3, []int64{100, 2000, 30000})
 	var interval collect.Interval
@@ -136,7 +136,7 @@ func TestLiveUnits(t *testing.T) {
 	var want string
 	for _, unit := range []struct{ ratio, factor float64 }{{1e3, 0}, {1e3, 1}, {1e6, 1000}} {
 		l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{Options: collect.Options{
-			Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: unit.ratio, MostWindows: 1 << 11, Step: 1000,
+			Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: unit.ratio, MaxWindows: 1 << 11, Step: 1000,
 		}}}
 		interval := collect.Interval{Factor: unit.factor}
 		var got string
@@ -175,7 +175,7 @@ func TestLiveUnits(t *testing.T) {
 func TestPageLimit(t *testing.T) {
 	t.Parallel()
 	c := pagetest.Timeline(100)
-	c.Options.MostWindows = 1 << 16
+	c.Options.MaxWindows = 1 << 16
 	p := pagetest.Collect(t, chart.Timeline, c, 2000, func(i int) (string, float64, float64, []int64) {
 		return []string{"a", "b"}[i%2], float64(i / 2), 1, pagetest.Latencies(int64(i), 200, 1e6)
 	})
@@ -198,7 +198,7 @@ func TestPageLimit(t *testing.T) {
 func TestLiveHighest(t *testing.T) {
 	t.Parallel()
 	l := collect.Live{Type: chart.Timeline, Dress: func(*chart.Picture) {}, Collector: collect.Collector{Options: collect.Options{
-		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, MostWindows: 1 << 11, Step: 1000,
+		Measures: []chart.Measure{chart.AtPercentile(100)}, Ratio: 1, MaxWindows: 1 << 11, Step: 1000,
 	}}}
 	var interval collect.Interval
 	add := func(second int64, label string, value int64) {
@@ -224,10 +224,10 @@ func TestLiveHighest(t *testing.T) {
 		}
 		return false
 	}
-	for n := range int64(page.MostLines + 1) {
+	for n := range int64(page.MaxLines + 1) {
 		add(0, string(rune('a'+n)), 100-n)
 	}
-	last := string(rune('a' + page.MostLines))
+	last := string(rune('a' + page.MaxLines))
 	if hasLine(last) {
 		t.Error("the lowest series has a line")
 	}

@@ -13,14 +13,14 @@ import (
 func BenchmarkWindows(b *testing.B) {
 	const n = 12000
 	tags := []string{"a", "b", "c", "d", "e", "f"}
-	gather := &collect.Collector{Options: collect.Options{MostWindows: 1, Ratio: 1}}
+	gather := &collect.Collector{Options: collect.Options{MaxWindows: 1, Ratio: 1}}
 	intervals := make([]collect.Interval, n)
 	for i := range intervals {
 		h := pagetest.HistogramOf(b, 3, pagetest.Latencies(int64(i%60), 1500, 1e6))
 		pagetest.Measure(gather, float64(i/len(tags)), 1, h, &intervals[i])
 	}
 	for b.Loop() {
-		c := &collect.Collector{Options: collect.Options{MostWindows: 1 << 13, Ratio: 1}}
+		c := &collect.Collector{Options: collect.Options{MaxWindows: 1 << 13, Ratio: 1}}
 		for i := range intervals {
 			if err := c.Add("", tags[i%len(tags)], &intervals[i]); err != nil {
 				b.Fatal(err)
@@ -37,7 +37,7 @@ func BenchmarkWindows(b *testing.B) {
 func BenchmarkPNG(b *testing.B) {
 	for _, kind := range []*chart.Type{chart.Timeline, chart.Heatmap} {
 		c := pagetest.Timeline(100)
-		c.Options.MostWindows = 1 << 11
+		c.Options.MaxWindows = 1 << 11
 		p := pagetest.Collect(b, kind, c, 4000, func(i int) (string, float64, float64, []int64) {
 			return []string{"a", "b"}[i%2], float64(i), 1, pagetest.Latencies(int64(i), 30, 1e6)
 		})

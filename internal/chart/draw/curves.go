@@ -17,7 +17,7 @@ func (c *pen) curvesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Percentiles, p, whole, outer)
 	isFacet := p != whole
 	priority := func(s *chart.Series) float64 { return priorityOf(p, s.Label, s.Curve.Max()) }
-	shown, _ := chart.Highest(chart.WithValues(p.Series), priority, chart.MostTogether)
+	shown, _ := chart.Highest(chart.WithValues(p.Series), priority, chart.MaxTogether)
 	groups, _ := chart.GroupsAndLines(shown)
 	styles := chart.Styles(groups, nil)
 	onAxes := whole.Series
@@ -96,12 +96,12 @@ func (c *pen) curveEndings(shown []chart.Series, styles [][]chart.Style, named b
 // addCurve calls add with those values of a curve and its band that the axis of values must show.
 func addCurve(curve *chart.Curve, add func(float64)) {
 	for _, step := range curve.Steps {
-		if step.Percentile >= chart.LeastShown {
+		if step.Percentile >= chart.MinShown {
 			add(step.Value)
 		}
 	}
 	for _, b := range curve.Band {
-		if b.Percentile >= chart.LeastShown {
+		if b.Percentile >= chart.MinShown {
 			add(b.Low)
 			add(b.High)
 		}

@@ -16,7 +16,7 @@ import (
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	const columns, rows, low, high = 12, 25, 1e3, 1e9
-	c := &collect.Collector{Options: collect.Options{MostWindows: 1 << 11, Ratio: 1}}
+	c := &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11, Ratio: 1}}
 	random := rand.New(rand.NewSource(5))
 	counts := [2][columns * (rows + 1)]float64{}
 	for side, length := range []int{1, 2} { // a column has two seconds

@@ -10,16 +10,16 @@ import (
 	"hdrkit/internal/chart"
 )
 
-// mostFacets is the largest number of facets in a picture.
-const mostFacets = 24
+// maxFacets is the largest number of facets in a picture.
+const maxFacets = 24
 
-// facetsThatFit returns how many of n facets fit into an area of a size, at most mostFacets. A
+// facetsThatFit returns how many of n facets fit into an area of a size, at most maxFacets. A
 // label of the time axis has a number of lines.
 func facetsThatFit(n int, area vg.Point, lines int) int {
 	const frame, around = 67 * pixel, 60 * pixel // heights of a facet without labels, and of the texts around all facets
 	least := frame + tickSize*lineSpace*vg.Length(lines)
 	area.Y -= around
-	for n = min(n, mostFacets); n > 1; n-- {
+	for n = min(n, maxFacets); n > 1; n-- {
 		columns, rows := facetGrid(n, area)
 		if area.Y/vg.Length(rows) >= least && area.X/vg.Length(columns) >= 1.5*least {
 			break

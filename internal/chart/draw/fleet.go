@@ -9,8 +9,8 @@ import (
 	"hdrkit/internal/chart/axis"
 )
 
-// mostRows is the largest number of logs with a row.
-const mostRows = 400
+// maxRows is the largest number of logs with a row.
+const maxRows = 400
 
 // drawFleet draws a fleet chart: the rows of many logs, and their scale of colours.
 func (c *pen) drawFleet(p *chart.Picture, area vg.Rectangle) {
@@ -25,7 +25,7 @@ func (c *pen) drawFleet(p *chart.Picture, area vg.Rectangle) {
 // is at the top.
 func (c *pen) fleetPanel(p *chart.Picture, outer vg.Rectangle) *panel {
 	pn := c.newPanel(chart.Fleet, p, p, outer)
-	rows := p.Fleet.Rows[:min(len(p.Fleet.Rows), mostRows)]
+	rows := p.Fleet.Rows[:min(len(p.Fleet.Rows), maxRows)]
 	pn.content.values = func(add func(float64)) {
 		for _, row := range rows {
 			add(row.Value)
@@ -68,11 +68,11 @@ func (pn *panel) setRowsRuler(rows []chart.RatioRow, height vg.Length) {
 // rowCells returns a cell for each dot of a fleet chart. A dot without values has no colour. The
 // lowest dots of a row have no colour either, which separates rows, if the rows are high enough.
 func (pn *panel) rowCells(grid *chart.Grid, rows []chart.RatioRow) []cell {
-	const leastApart = 6 * pixel
+	const minApart = 6 * pixel
 	fleet, cells := pn.picture.Fleet, make([]cell, grid.Columns*(grid.Rows+1))
 	top := func(n int) int { return grid.Rows - grid.Rows*n/len(rows) } // of the n-th row, from below
 	seam := 0
-	if grid.Rows >= len(rows)*pn.pen.dots(leastApart) {
+	if grid.Rows >= len(rows)*pn.pen.dots(minApart) {
 		seam = max(pn.pen.dots(pixel), 1)
 	}
 	for x := range grid.Columns {

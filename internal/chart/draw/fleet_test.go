@@ -85,7 +85,7 @@ func TestFleet(t *testing.T) {
 // many have a name as there is room.
 func TestManyRows(t *testing.T) {
 	t.Parallel()
-	p := fleetOf(mostRows + 100)
+	p := fleetOf(maxRows + 100)
 	names, notes := 0, 0
 	last := math.Inf(1)
 	for _, box := range texts(t, p) {

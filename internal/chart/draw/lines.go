@@ -88,7 +88,7 @@ func (pn *panel) drawLines(styles [][]chart.Style) {
 // lineEndings returns the labels at the right ends of lines. It returns none for many lines, which
 // have a legend, nor for a single line. Equal lines of a series share a label.
 func (c *pen) lineEndings(series []chart.Series, styles [][]chart.Style) (endings []ending) {
-	if len(series) == 0 || len(series)*len(series[0].Lines) > chart.MostTogether {
+	if len(series) == 0 || len(series)*len(series[0].Lines) > chart.MaxTogether {
 		return nil
 	}
 	if len(series) == 1 && len(series[0].Lines) == 1 && series[0].Label == "" {

@@ -38,7 +38,7 @@ func TestSVGWellFormed(t *testing.T) {
 	for _, text := range odd {
 		for _, kind := range chart.Types {
 			c := pagetest.Timeline(100)
-			c.Options.MostWindows = 1 << 7
+			c.Options.MaxWindows = 1 << 7
 			p := pagetest.Collect(t, kind, c, 6, func(i int) (string, float64, float64, []int64) {
 				return []string{text, "b" + text}[i%2], float64(i), 1, []int64{5, 10}
 			})
@@ -259,7 +259,7 @@ func TestMetadata(t *testing.T) {
 // TestHeatScale proves that the scale of colours goes from one value in a cell to the most.
 func TestHeatScale(t *testing.T) {
 	t.Parallel()
-	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 50, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 50, func(i int) (string, float64, float64, []int64) {
 		values := []int64{1_000_000 + int64(i)*7000}
 		for range 3000 {
 			values = append(values, 1000, 5000, 20_000) // lines lie over the latter two

@@ -51,7 +51,7 @@ type surroundings struct {
 type content struct {
 	values    func(add func(v float64)) // calls add with all values
 	hasValues bool
-	least     vg.Length // the least height of the frame, 0 for leastFrame
+	least     vg.Length // the least height of the frame, 0 for minFrame
 	// ruler sets up the vertical axis. It is nil for an axis of values.
 	ruler func(height vg.Length)
 	// horizontal sets up the horizontal axis. It is nil if the kind of marks decides the axis.
@@ -124,8 +124,8 @@ func (pn *panel) hasX(x vg.Length) bool {
 	return x >= pn.frame.Min.X-pixel/2 && x <= pn.frame.Max.X+pixel/2
 }
 
-// leastFrame is the smallest width and height of a frame in which readers can see anything.
-const leastFrame = 20 * pixel
+// minFrame is the smallest width and height of a frame in which readers can see anything.
+const minFrame = 20 * pixel
 
 // drawPanels draws panels. All frames get the same left and right edges.
 func drawPanels(panels ...*panel) {
@@ -141,7 +141,7 @@ func drawPanels(panels ...*panel) {
 		}
 		pn.around.left, pn.around.right = left, right
 		size := pn.frame.Size()
-		pn.pen.crowded = pn.pen.crowded || size.X < leastFrame || size.Y < cmp.Or(pn.content.least, leastFrame)
+		pn.pen.crowded = pn.pen.crowded || size.X < minFrame || size.Y < cmp.Or(pn.content.least, minFrame)
 		if pn.content.prepare != nil && pn.content.hasValues {
 			pn.content.prepare()
 		}

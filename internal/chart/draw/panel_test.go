@@ -59,7 +59,7 @@ func TestTooSmall(t *testing.T) {
 // that of zero.
 func TestLabelsAboveZero(t *testing.T) {
 	t.Parallel()
-	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 60, func(i int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 60, func(i int) (string, float64, float64, []int64) {
 		return []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}[i%12], float64(i / 12), 1, []int64{0, 1, 1e4, 4e8}
 	})
 	p.Looks.Facets = true

@@ -180,15 +180,15 @@ const legendGap = 10 * pixel
 // the legend would take more than a third of the height, it shortens labels. If that is not enough,
 // the last entry counts those that have no room.
 func (c *pen) legendPlaces(size vg.Point, entries []entry) []entryPlace {
-	mostRows := max(1, int(size.Y/3/(labelSize*lineSpace)))
+	maxRows := max(1, int(size.Y/3/(labelSize*lineSpace)))
 	for columns := 1; columns <= 6; columns++ {
 		places := c.legendRows(size.X, columns, entries)
-		if places[len(places)-1].row < mostRows {
+		if places[len(places)-1].row < maxRows {
 			return places
 		}
 	}
 	places := c.legendRows(size.X, 1, entries)
-	last := slices.IndexFunc(places, func(p entryPlace) bool { return p.row >= mostRows }) - 1
+	last := slices.IndexFunc(places, func(p entryPlace) bool { return p.row >= maxRows }) - 1
 	places[last].label = fmt.Sprintf("and %d more", len(entries)-last)
 	places[last].plain = true
 	return places[:last+1]

@@ -22,7 +22,7 @@ func (pn *panel) lanes() []chart.Lane {
 		return nil
 	}
 	all := pn.picture.Lanes()
-	return all[:min(len(all), chart.MostLanes)]
+	return all[:min(len(all), chart.MaxLanes)]
 }
 
 // bars returns the rectangles of spans, which are in order, from bottom to top. It merges bars that

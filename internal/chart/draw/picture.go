@@ -56,22 +56,22 @@ func paint(p *chart.Picture, canvas draw.Canvas, handler text.Handler, backgroun
 	area := draw.Crop(canvas, margin, -margin, margin, -margin).Rectangle
 	notes, area := c.drawHead(p, area)
 	notes = c.wrapped(notes, area.Size().X)
-	mostNotes := max(2, int(area.Size().Y/2/(noteSize*lineSpace)))
+	maxNotes := max(2, int(area.Size().Y/2/(noteSize*lineSpace)))
 	var parts []chart.Facet
 	if p.Type == chart.Report {
 		parts, notes = curvesOf(p, notes)
 	} else {
 		room := area.Size()
-		room.Y -= vg.Length(min(len(notes)+1, mostNotes)) * noteSize * lineSpace
+		room.Y -= vg.Length(min(len(notes)+1, maxNotes)) * noteSize * lineSpace
 		parts, notes = c.facetsIn(room, p, notes)
 	}
-	if p.Fleet != nil && len(p.Fleet.Rows) > mostRows {
-		notes = append(notes, p.Inputs.OnlyShown(len(p.Fleet.Rows), mostRows, p.Fleet.Line, "a row"))
+	if p.Fleet != nil && len(p.Fleet.Rows) > maxRows {
+		notes = append(notes, p.Inputs.OnlyShown(len(p.Fleet.Rows), maxRows, p.Fleet.Line, "a row"))
 	}
 	notes = c.wrapped(notes, area.Size().X) // notes that were added since
-	if len(notes) > mostNotes {
-		more := fmt.Sprintf("and %d more lines", len(notes)-mostNotes+1)
-		notes = append(notes[:mostNotes-1:mostNotes-1], more)
+	if len(notes) > maxNotes {
+		more := fmt.Sprintf("and %d more lines", len(notes)-maxNotes+1)
+		notes = append(notes[:maxNotes-1:maxNotes-1], more)
 	}
 	font := c.font(noteSize)
 	font.Color = c.Faint
@@ -184,14 +184,14 @@ func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []stri
 		}
 		parts = curves.FacetsOf()
 		tags = len(parts)
-		parts = parts[:min(tags, chart.MostTogether)]
+		parts = parts[:min(tags, chart.MaxTogether)]
 	}
-	if tags > chart.MostTogether {
+	if tags > chart.MaxTogether {
 		highest := "maximum"
 		if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.HasSentence(s.Label) }) {
 			highest = "maximum, or in a sentence,"
 		}
-		notes = append(notes, p.Inputs.OnlyShown(tags, chart.MostTogether, highest, "a percentile curve"))
+		notes = append(notes, p.Inputs.OnlyShown(tags, chart.MaxTogether, highest, "a percentile curve"))
 	}
 	return parts, notes
 }

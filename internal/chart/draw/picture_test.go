@@ -71,8 +71,8 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	add("percentiles", pagetest.Collect(t, chart.Percentiles, &collect.Collector{}, 180, steady), func(p *chart.Picture) {
 		p.Values.Limits = []chart.Limit{{Percentile: 99, Value: 20e6}, {Percentile: 99.9, Value: 30e6}}
 	})
-	add("heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 180, steady), nil)
-	add("difference", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 180, func(i int) (string, float64, float64, []int64) {
+	add("heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 180, steady), nil)
+	add("difference", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 180, func(i int) (string, float64, float64, []int64) {
 		label := []string{"before read", "after read"}[i%2]
 		return label, float64(i / 2), 1, pagetest.Latencies(int64(i), 100+i, 1e6*float64(1+i/120*(i%2)))
 	}), func(p *chart.Picture) {
@@ -103,7 +103,7 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	}), nil)
 	for _, kind := range []*chart.Type{chart.Timeline, chart.Percentiles, chart.Heatmap, chart.Throughput, chart.Report} {
 		c := pagetest.Timeline(100)
-		c.Options.MostWindows = 1 << 11
+		c.Options.MaxWindows = 1 << 11
 		if kind == chart.Report {
 			c.Options.Measures = chart.TotalMeasures(nil)
 		}
@@ -120,7 +120,7 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 		return "", float64(i), 1, []int64{0, int64(i%4) * 1000, int64(i%4) * 700}
 	}
 	add("zeros-log", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 30, zeros), func(p *chart.Picture) { p.Values.Log = true })
-	add("zeros-heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 30, zeros), nil)
+	add("zeros-heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 30, zeros), nil)
 	wide := func(i int) (string, float64, float64, []int64) { return "", float64(i), 1, []int64{1 << i} }
 	add("wide-log", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 63, wide), func(p *chart.Picture) { p.Values.Log = true })
 	add("wide-unitless", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 63, wide), func(p *chart.Picture) { p.Values.Unit = "" })
@@ -137,7 +137,7 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 			p.Series[i].Label = p.Series[i].Group + " " + []string{"read", "write"}[i/2]
 		}
 	})
-	add("facets-heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 180, steady), func(p *chart.Picture) { p.Looks.Facets = true })
+	add("facets-heatmap", pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 180, steady), func(p *chart.Picture) { p.Looks.Facets = true })
 	add("marks", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 180, steady), func(p *chart.Picture) {
 		p.Events.Marks = []chart.Mark{{Time: 10_000, Text: "first"}, {Time: 11_000, Text: "second, which is close to it"}, {Time: 12_000, Text: "third"}, {Time: 59_500, Text: "the last one"}, {Time: 99_000, Text: "outside"}}
 		p.Values.Low, p.Values.High = 1e6, 25e6
@@ -147,7 +147,7 @@ func makePictures(t testing.TB) map[string]*chart.Picture {
 	}
 	add("many", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 150*20, many), nil)
 	add("facets-many", pagetest.Collect(t, chart.Timeline, pagetest.Timeline(100), 150*20, many), func(p *chart.Picture) { p.Looks.Facets, p.Looks.Height = true, 900 })
-	report := pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{Measures: chart.Report.Measures(nil), Aggregate: 5000, MostWindows: 1 << 11}}, 180, steady)
+	report := pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{Measures: chart.Report.Measures(nil), Aggregate: 5000, MaxWindows: 1 << 11}}, 180, steady)
 	report.Total = pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{Measures: chart.TotalMeasures(nil), Aggregate: 5000}}, 180, func(i int) (string, float64, float64, []int64) {
 		_, start, length, values := steady(i)
 		return "", start, length, values

@@ -16,8 +16,8 @@ import (
 // apart is the distance between the charts in a report.
 const apart = 10 * pixel
 
-// mostFigures is the largest number of series in the table of a report.
-const mostFigures = 8
+// maxFigures is the largest number of series in the table of a report.
+const maxFigures = 8
 
 // drawReport draws a report of one run: the table of series, throughput and a heat map over the
 // same axis of time, and below them percentile curves and the list of the worst moments.
@@ -37,7 +37,7 @@ func (c *pen) drawReport(p *chart.Picture, area vg.Rectangle) {
 	outer := area
 	outer.Max.X -= barWidth
 	outer.Min.Y = outer.Max.Y - max((area.Size().Y-rows)*0.22, 60*pixel) -
-		laneHeight*vg.Length(min(len(p.Lanes()), chart.MostLanes))
+		laneHeight*vg.Length(min(len(p.Lanes()), chart.MaxLanes))
 	rates := ratesOf(p)
 	thin := c.linesPanel(rates, rates, outer)
 	thin.around.inner = true
@@ -150,7 +150,7 @@ func (pn *panel) drawPercentiles() {
 		}
 		at := pn.X(axis.Nines(percentile))
 		priority := func(s *chart.Summary) float64 { return priorityOf(pn.picture, s.Label, s.Max) }
-		shown, _ := chart.Highest(pn.picture.Texts.Summary, priority, chart.MostTogether) // the series with curves
+		shown, _ := chart.Highest(pn.picture.Texts.Summary, priority, chart.MaxTogether) // the series with curves
 		for _, s := range shown {
 			if !s.Knows(percentile) {
 				continue
@@ -263,7 +263,7 @@ func (c *pen) drawFigures(p *chart.Picture, area vg.Rectangle) vg.Length {
 	slices.SortStableFunc(shown, func(a, b chart.Summary) int {
 		return cmp.Compare(priorityOf(p, b.Label, b.Max), priorityOf(p, a.Label, a.Max))
 	})
-	more := len(shown) - mostFigures
+	more := len(shown) - maxFigures
 	if more == 1 { // the line with the number would be as high as the row
 		more = 0
 	}

@@ -36,7 +36,7 @@ func TestLevels(t *testing.T) {
 		t.Fatal(err)
 	}
 	dots := levelDots.FindAll(svg.Bytes(), -1)
-	if len(dots) != 3*chart.MostTogether {
+	if len(dots) != 3*chart.MaxTogether {
 		t.Errorf("%d percentiles are marked", len(dots))
 	}
 }
@@ -45,7 +45,7 @@ func TestLevels(t *testing.T) {
 // that no value lies above: neither in its table nor on a curve.
 func TestUnknownFigures(t *testing.T) {
 	t.Parallel()
-	p := pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 2, func(n int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Report, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 2, func(n int) (string, float64, float64, []int64) {
 		return []string{"few", "none"}[n], 0, 1, [][]int64{{5e6, 7e6, 9e6}, nil}[n]
 	})
 	p.Values.Unit = "ns"
@@ -141,7 +141,7 @@ func TestLowest(t *testing.T) {
 // is.
 func TestFewValues(t *testing.T) {
 	t.Parallel()
-	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MostWindows: 1 << 11}}, 1, func(int) (string, float64, float64, []int64) {
+	p := pagetest.Collect(t, chart.Heatmap, &collect.Collector{Options: collect.Options{MaxWindows: 1 << 11}}, 1, func(int) (string, float64, float64, []int64) {
 		return "", 0, 0.7, []int64{1e6, 1e7, 1e7}
 	})
 	boxes := texts(t, p)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// MostLines is the number of series that get a line of their own.
-	MostLines = 12
+	// MaxLines is the number of series that get a line of their own.
+	MaxLines = 12
 	// restColumns is the number of columns to which the lines of series in the grey band are
 	// thinned.
 	restColumns = 500
@@ -175,10 +175,10 @@ func described(p *chart.Picture, t *chart.Type) chart.Chart {
 // addSeries adds series with their lines and windows, or with their curves if the series have no
 // times.
 func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
-	shown, rest := chart.Highest(series, (*chart.Series).Max, MostLines)
+	shown, rest := chart.Highest(series, (*chart.Series).Max, MaxLines)
 	if timed := out.To > out.From; len(rest) > 0 && timed {
 		out.Notes = append(out.Notes, fmt.Sprintf("Of %d series, the %d with the highest maximum have a line; "+
-			"the grey band is from the lowest to the highest of the rest.", len(series), MostLines))
+			"the grey band is from the lowest to the highest of the rest.", len(series), MaxLines))
 	} else if len(rest) > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("The other %d are not drawn here.", len(rest)))
 		rest = nil

@@ -216,7 +216,7 @@ func (l *Log) Read(p []byte) (int, error) {
 	}
 	for len(p) > 0 {
 		whole := bytes.LastIndexByte(l.reader.buffer, '\n') + 1
-		if whole == 0 && (l.reader.err != nil || len(l.reader.buffer) >= mostLine) {
+		if whole == 0 && (l.reader.err != nil || len(l.reader.buffer) >= maxLine) {
 			whole = len(l.reader.buffer)
 		}
 		if whole > 0 && !errors.Is(l.reader.err, ErrStopped) {
@@ -236,9 +236,9 @@ func (l *Log) Read(p []byte) (int, error) {
 	return 0, nil
 }
 
-// mostLine is the number of bytes of an incomplete line after which Read returns them without
+// maxLine is the number of bytes of an incomplete line after which Read returns them without
 // waiting for the end of the line.
-const mostLine = 64 << 10
+const maxLine = 64 << 10
 
 // errTaken is the error for a file that the looker has taken from the reader.
 var errTaken = errors.New("another file may have the rest")
@@ -427,20 +427,20 @@ func (l *Log) advance(read []byte) {
 	l.read.endsLine = read[len(read)-1] == '\n'
 }
 
-// mostPlaces is the number of places that a log keeps. When there are more, every second one is
+// maxPlaces is the number of places that a log keeps. When there are more, every second one is
 // removed.
-const mostPlaces = 256
+const maxPlaces = 256
 
 // notePlace adds a place if a line begins at the present offset.
 func (l *Log) notePlace() {
 	if !l.read.endsLine && l.read.offset > 0 {
 		return
 	}
-	if len(l.read.places) == mostPlaces {
-		for n := range mostPlaces / 2 {
+	if len(l.read.places) == maxPlaces {
+		for n := range maxPlaces / 2 {
 			l.read.places[n] = l.read.places[2*n]
 		}
-		l.read.places = l.read.places[:mostPlaces/2]
+		l.read.places = l.read.places[:maxPlaces/2]
 	}
 	l.read.places = append(l.read.places, Place{Line: l.read.lineCount + 1, Byte: l.read.offset})
 }

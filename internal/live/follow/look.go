@@ -540,11 +540,11 @@ func (f *Follower) longestOf(all []*source, points []point, read int64) (best *s
 // scan can miss a file that is renamed or copied at that moment.
 const settleScans = 2
 
-// mostOld is the number of logs without files that the follower remembers. When one of them is
+// maxOld is the number of logs without files that the follower remembers. When one of them is
 // copied back, it does not count again.
-const mostOld = 1000
+const maxOld = 1000
 
-// tidy closes files that no input reads, and forgets files without names, and logs beyond mostOld.
+// tidy closes files that no input reads, and forgets files without names, and logs beyond maxOld.
 func (f *Follower) tidy() {
 	var idle, dropped []*source
 	f.mu.Lock()
@@ -569,7 +569,7 @@ func (f *Follower) tidy() {
 	f.forgetOldest()
 }
 
-// forgetOldest forgets the oldest logs that have no file, beyond mostOld. A file that comes back
+// forgetOldest forgets the oldest logs that have no file, beyond maxOld. A file that comes back
 // later counts as a new log then.
 func (f *Follower) forgetOldest() {
 	f.mu.Lock()
@@ -581,11 +581,11 @@ func (f *Follower) forgetOldest() {
 			old++
 		}
 	}
-	if old <= mostOld {
+	if old <= maxOld {
 		return
 	}
 	f.logs = slices.DeleteFunc(f.logs, func(l *Log) bool {
-		forgets := old > mostOld && isOld(l)
+		forgets := old > maxOld && isOld(l)
 		if forgets {
 			old--
 		}

@@ -28,8 +28,8 @@ import (
 // scale with the widest.
 const MaxScale = 20
 
-// mostBuckets is the number of buckets that a row may have, with empty buckets between others.
-const mostBuckets = 4096
+// maxBuckets is the number of buckets that a row may have, with empty buckets between others.
+const maxBuckets = 4096
 
 // OTLP writes rows as metrics of [OpenTelemetry]. Each row is an exponential histogram with delta
 // temporality. The encoded rows can be concatenated: concatenated messages of protocol buffers are
@@ -176,11 +176,11 @@ func jsonLine(m proto.Message) ([]byte, error) {
 }
 
 // point returns a data point without a time. It uses the highest scale that the precision of h
-// needs, that is at most highest, and that gives at most mostBuckets buckets.
+// needs, that is at most highest, and that gives at most maxBuckets buckets.
 func point(h *histogram.Histogram, ratio float64, highest int) *metrics.ExponentialHistogramDataPoint {
 	scale := min(highest, scaleOf(h.Layout().Digits))
 	zero, all := exponentialBuckets(h, ratio, scale)
-	for len(all) > 0 && all[len(all)-1].index-all[0].index >= mostBuckets && scale > MinSchema {
+	for len(all) > 0 && all[len(all)-1].index-all[0].index >= maxBuckets && scale > MinSchema {
 		scale--
 		zero, all = exponentialBuckets(h, ratio, scale)
 	}

@@ -59,7 +59,7 @@ func TestOTLPBuckets(t *testing.T) {
 				got[n+int(p.Positive.Offset)] = count
 			}
 		}
-		if p.ZeroCount != zero || sum != p.Count || p.Count != uint64(h.TotalCount()) || len(p.GetPositive().GetBucketCounts()) > mostBuckets || int(p.Scale) > highest {
+		if p.ZeroCount != zero || sum != p.Count || p.Count != uint64(h.TotalCount()) || len(p.GetPositive().GetBucketCounts()) > maxBuckets || int(p.Scale) > highest {
 			t.Fatalf("%d digits, scale %d of %d: %d zeros of %d, %d of %d values, %d buckets", digits, p.Scale, highest, p.ZeroCount, zero, sum, p.Count, len(p.Positive.BucketCounts))
 		}
 		if p.Scale <= 12 && fmt.Sprint(got) != fmt.Sprint(want) { // beyond that the definition itself needs more than doubles

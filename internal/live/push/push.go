@@ -75,8 +75,8 @@ type Options struct {
 const (
 	// rowBytes is the memory of a row without its text.
 	rowBytes = 48
-	// A receiver may always use 1/leastShare of the room, however much the others use.
-	leastShare = 16
+	// A receiver may always use 1/minShare of the room, however much the others use.
+	minShare = 16
 )
 
 // A Room limits the memory of the rows that wait for several receivers. It is safe for concurrent
@@ -301,11 +301,11 @@ func (p *Pusher) State() State {
 }
 
 // A refused batch is divided, down to single rows, to find the rows that the receiver refuses.
-// After mostAlone refused single rows in succession, the receiver probably refuses everything. Then
-// a batch is divided into at most mostParts parts, until the receiver takes a part.
+// After maxAlone refused single rows in succession, the receiver probably refuses everything. Then
+// a batch is divided into at most maxParts parts, until the receiver takes a part.
 const (
-	mostAlone = 200
-	mostParts = 128
+	maxAlone = 200
+	maxParts = 128
 )
 
 // messagePause is the shortest time between two messages about refused rows.
@@ -354,7 +354,7 @@ func (p *Pusher) add(row []byte, again bool) (int, error) {
 	}
 	p.queue.add(row, again)
 	if over := p.options.Room.reserve(1, len(row)); over > 0 {
-		p.dropRows(min(over, p.queue.size()-p.options.Room.most/leastShare))
+		p.dropRows(min(over, p.queue.size()-p.options.Room.most/minShare))
 	}
 	if p.queue.isFull() {
 		p.changed.Broadcast()
@@ -444,7 +444,7 @@ func (p *Pusher) run() {
 		p.changed.Broadcast()
 		p.mu.Unlock()
 
-		refused, why := p.deliver(rows, 1+len(rows)/mostParts, again)
+		refused, why := p.deliver(rows, 1+len(rows)/maxParts, again)
 		p.reportRefused(refused, why)
 		p.mu.Lock()
 		p.options.Room.reserve(-len(rows), -size)
@@ -492,7 +492,7 @@ func (p *Pusher) deliver(rows [][]byte, partRows int, again bool) (refused int, 
 	case len(rows) == 1:
 		p.refusals.alone++
 		return 1, why
-	case p.refusals.alone >= mostAlone && len(rows) <= partRows && !refusal.had:
+	case p.refusals.alone >= maxAlone && len(rows) <= partRows && !refusal.had:
 		return refused, why
 	}
 	refused, why = p.deliver(rows[:len(rows)/2], partRows, again)

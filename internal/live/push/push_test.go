@@ -335,7 +335,7 @@ func TestOld(t *testing.T) {
 		all := write(t, p, rows)
 		refused := int(p.Close().Refused)
 		server.Close()
-		if refused < old || refused > old+rows/mostParts || requests > 2*mostAlone+3*mostParts {
+		if refused < old || refused > old+rows/maxParts || requests > 2*maxAlone+3*maxParts {
 			t.Errorf("%d of %d old rows are refused, in %d requests", refused, old, requests)
 		}
 		if want := all[strings.Index(all, fmt.Sprintf("row %d\n", refused)):]; taken.String() != want {
@@ -351,7 +351,7 @@ func TestOld(t *testing.T) {
 // once a minute. A receiver that refuses all gets few requests.
 func TestOneTag(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ every, requests int }{{40, 2500}, {1, 2*mostAlone + 5*mostParts}} {
+	for _, test := range []struct{ every, requests int }{{40, 2500}, {1, 2*maxAlone + 5*maxParts}} {
 		requests, taken := 0, 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 			body, _ := io.ReadAll(request.Body)
@@ -658,7 +658,7 @@ func TestGiveWay(t *testing.T) {
 			t.Errorf("%+v", state)
 		}
 		write(t, p, 300) // rows themselves find no room, but for a share
-		if used := room.used.Load(); used > 2*(40_000/leastShare+100) {
+		if used := room.used.Load(); used > 2*(40_000/minShare+100) {
 			t.Errorf("%d bytes are used", used)
 		}
 	}

@@ -25,14 +25,14 @@ var writeTime = 20 * time.Second
 
 const (
 	chunk = 64 << 10
-	// mostEvents is the number of updates after which they become a part of the data for new
+	// maxEvents is the number of updates after which they become a part of the data for new
 	// viewers.
-	mostEvents = 600
+	maxEvents = 600
 	// pulse is the time between two events that show that the server is alive. The page in live.js
 	// waits for three of them.
 	pulse = 5 * time.Second
-	// mostViewers is the number of requests that the server answers at one time.
-	mostViewers = 200
+	// maxViewers is the number of requests that the server answers at one time.
+	maxViewers = 200
 )
 
 // A Server serves one page. The zero value has no data yet. A Server is safe for concurrent use.
@@ -87,7 +87,7 @@ func (s *Server) Update(u *page.Update) (many bool, err error) {
 	defer s.mu.Unlock()
 	s.backlog = append(s.backlog, e)
 	s.wake()
-	return len(s.backlog) > mostEvents, nil
+	return len(s.backlog) > maxEvents, nil
 }
 
 // encode returns an event whose data is v as JSON, on one line.
@@ -144,12 +144,12 @@ func (s *Server) Start(listen func(http.Handler) (stop func())) (stop func()) {
 	}
 }
 
-// admit passes on requests while there are fewer than mostViewers viewers.
+// admit passes on requests while there are fewer than maxViewers viewers.
 func admit(next http.Handler) http.Handler {
 	var viewers atomic.Int32
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer viewers.Add(-1)
-		if viewers.Add(1) > mostViewers {
+		if viewers.Add(1) > maxViewers {
 			http.Error(w, "too many people look at this page; try again later", http.StatusServiceUnavailable)
 			return
 		}

@@ -265,7 +265,7 @@ func TestViewers(t *testing.T) {
 		if update(t, &s, to+1) {
 			must(t, s.All(dataOf(fmt.Sprint(to+1)), false))
 		}
-		if len(s.backlog) > mostEvents+1 {
+		if len(s.backlog) > maxEvents+1 {
 			t.Fatalf("%d events are kept", len(s.backlog))
 		}
 	}
@@ -279,7 +279,7 @@ func TestMostViewers(t *testing.T) {
 	must(t, s.Show(dataOf("")))
 	get, _ := start(t, &s)
 	var viewers []*http.Response
-	for range mostViewers {
+	for range maxViewers {
 		viewers = append(viewers, get("/events"))
 	}
 	for _, path := range []string{"/events", "/"} {

@@ -23,16 +23,16 @@ import (
 )
 
 const (
-	// mostTags is the number of tags that a page shows. For each new tag, the data of all tags are
+	// maxTags is the number of tags that a page shows. For each new tag, the data of all tags are
 	// sent again, so the time for the page grows with the square of their number.
-	mostTags = 1000
-	// mostSilences is the number of marks for silent inputs that a page keeps. The oldest are
+	maxTags = 1000
+	// maxSilences is the number of marks for silent inputs that a page keeps. The oldest are
 	// removed.
-	mostSilences = 100
-	// pageBytes is the largest size of a page, and mostWindows the largest number of windows whose
+	maxSilences = 100
+	// pageBytes is the largest size of a page, and maxWindows the largest number of windows whose
 	// counts it keeps.
-	pageBytes   = 16e6
-	mostWindows = 1 << 16
+	pageBytes  = 16e6
+	maxWindows = 1 << 16
 	// The size of pictures in pixels.
 	pictureWidth, pictureHeight = 1200, 600
 )
@@ -50,7 +50,7 @@ type Page struct {
 	interval    collect.Interval // memory of the present row
 	series      []page.Series    // the series that viewers have
 	tags        map[string]bool
-	tooManyTags bool // the logs have more than mostTags tags
+	tooManyTags bool // the logs have more than maxTags tags
 	gate        *Gate
 	findings    []output.Finding
 	ended       bool // the last window has come
@@ -93,10 +93,10 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 	p.page.Type = chart.Timeline
 	p.page.Dress = p.dress
 	p.page.Collector.Options = collect.Options{
-		Measures:    chart.Timeline.Measures(levels),
-		Ratio:       1,
-		MostWindows: mostWindows,
-		Step:        o.Size,
+		Measures:   chart.Timeline.Measures(levels),
+		Ratio:      1,
+		MaxWindows: maxWindows,
+		Step:       o.Size,
 	}
 	empty := chart.New(chart.Timeline)
 	p.dress(empty)
@@ -231,7 +231,7 @@ func (in *pageInputs) addSilence(name string, at int64) {
 	n := slices.IndexFunc(in.silences, func(s silence) bool { return max(s.at-at, at-s.at) <= 10*in.size })
 	if n < 0 {
 		in.silences = append(in.silences, silence{at: at})
-		in.silences = in.silences[max(len(in.silences)-mostSilences, 0):]
+		in.silences = in.silences[max(len(in.silences)-maxSilences, 0):]
 		n = len(in.silences) - 1
 	}
 	if f := &in.silences[n]; !slices.Contains(f.names, name) {
@@ -281,18 +281,18 @@ func (p *Page) Window(w *live.Window) error {
 	return p.page.Add(label, logline.Millis(w.Merged.LogStart), &p.interval)
 }
 
-// admit reports whether the page shows a tag. It shows the first mostTags tags.
+// admit reports whether the page shows a tag. It shows the first maxTags tags.
 func (p *Page) admit(label string) bool {
 	switch {
 	case p.tags[label]:
 		return true
-	case len(p.tags) < mostTags:
+	case len(p.tags) < maxTags:
 		p.tags[label] = true
 		return true
 	case !p.tooManyTags:
 		p.tooManyTags = true
 		p.options.Messages.Notice(fmt.Sprintf("the page shows the first %d tags, and leaves out the "+
-			"others: choose some with -incT, or add them up with -by", mostTags))
+			"others: choose some with -incT, or add them up with -by", maxTags))
 	}
 	return false
 }
@@ -366,7 +366,7 @@ func (p *Page) sendAll(isNew bool) error {
 		d.Series[n].Failed = finding.IsFailed(d.Series[n].Label)
 	}
 	if p.tooManyTags {
-		d.Notes = append(d.Notes, fmt.Sprintf("The page has the first %d tags. The others are left out.", mostTags))
+		d.Notes = append(d.Notes, fmt.Sprintf("The page has the first %d tags. The others are left out.", maxTags))
 	}
 	same := slices.EqualFunc(p.series, d.Series, func(a, b page.Series) bool { return a.Label == b.Label })
 	p.series = d.Series

@@ -54,8 +54,8 @@ func TestPageTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	for second := range int64(2) {
-		for tag := range mostTags + 5 {
-			if second == 1 && tag == mostTags {
+		for tag := range maxTags + 5 {
+			if second == 1 && tag == maxTags {
 				if err := h.Record(5000); err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +77,7 @@ func TestPageTags(t *testing.T) {
 			t.Errorf("after %d s the page says %+v, not %s", second+1, p.findings, want)
 		}
 	}
-	if n := len(p.page.Collector.Labels()); n != mostTags || len(messages.text) != 1 || !strings.Contains(messages.text[0], "leaves out the others") {
+	if n := len(p.page.Collector.Labels()); n != maxTags || len(messages.text) != 1 || !strings.Contains(messages.text[0], "leaves out the others") {
 		t.Errorf("%d tags, %q", n, messages.text)
 	}
 	if err := p.Flush(); err != nil {

@@ -34,10 +34,10 @@ type Options struct {
 	waiting *push.Room // room for the rows of all receivers, nil before the first Push
 }
 
-// Rows that wait for receivers may take mostWaiting bytes, or 1/waitingPart of the memory if that
+// Rows that wait for receivers may take maxWaiting bytes, or 1/waitingPart of the memory if that
 // is less.
 const (
-	mostWaiting = 1 << 30
+	maxWaiting  = 1 << 30
 	waitingPart = 4
 )
 
@@ -45,7 +45,7 @@ const (
 func (o *Options) room() *push.Room {
 	if o.waiting == nil {
 		account := o.Memory.Open("rows that wait for receivers", "look why these do not take them")
-		o.waiting = push.NewRoom(o.Memory.AtMost(mostWaiting, waitingPart), account)
+		o.waiting = push.NewRoom(o.Memory.AtMost(maxWaiting, waitingPart), account)
 	}
 	return o.waiting
 }

@@ -17,8 +17,8 @@ type Sides struct {
 	Runs bool
 }
 
-// leastRuns is the least number of runs a side that show how runs vary.
-const leastRuns = 3
+// minRuns is the least number of runs a side that show how runs vary.
+const minRuns = 3
 
 // addHistory adds further runs of the version before to the side before, if these are enough to
 // show how runs vary.
@@ -96,9 +96,9 @@ func FindSides(std *message.Streams, d *logs.Diagnostics, o *logs.Options, names
 		return s, message.Usagef("%d before and %d after: give a log each, or several runs each, as "+
 			"two folders or two patterns, or %d runs before and one after; hdrdiff -sum adds up the logs of a side",
 			before, after, confidence.MinHistory)
-	case min(before, after) < leastRuns:
+	case min(before, after) < minRuns:
 		d.Warnf("%d runs before and %d after are too few to tell how runs vary, which takes %d on "+
-			"each side: this compares their sums as one run with one", before, after, leastRuns)
+			"each side: this compares their sums as one run with one", before, after, minRuns)
 		s.Runs = false
 	}
 	return s, nil

@@ -17,8 +17,8 @@ import (
 // confidenceLevel is the confidence of bands in percent.
 const confidenceLevel = asked.UsualLevel
 
-// mostBands is the largest number of curves that have bands. More bands would hide one another.
-const mostBands = 24
+// maxBands is the largest number of curves that have bands. More bands would hide one another.
+const maxBands = 24
 
 // drawnPercentiles returns the percentiles of the points of a curve, without the maximum.
 func drawnPercentiles(sum *output.Summary) (all []float64) {

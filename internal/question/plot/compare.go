@@ -14,8 +14,8 @@ import (
 	"hdrkit/output"
 )
 
-// mostCompared is the number of tags whose figures before and after a report shows.
-const mostCompared = 4
+// maxCompared is the number of tags whose figures before and after a report shows.
+const maxCompared = 4
 
 // changeRow is the index of the changes in the rows of [report.Table.Changes]. The rows before are
 // the figures before and after.
@@ -83,15 +83,15 @@ func changeTexts(rows []row, pairs []sides.Pair, table *report.Table) map[string
 // addReport adds the changes with intervals, and the figures before and after of the highest pairs.
 // It returns these pairs.
 func (c *compared) addReport(pairs []sides.Pair, table *report.Table, in *chart.Inputs, unit string) []sides.Pair {
-	effects, all := table.Effects(pairs, chart.MostEffects)
+	effects, all := table.Effects(pairs, chart.MaxEffects)
 	c.Effects = effects
 	if all > len(effects) {
 		c.notes = append(c.notes, fmt.Sprintf("Of %d changes with an interval, the %d surest are drawn.", all, len(effects)))
 	}
-	if len(pairs) > mostCompared {
-		c.notes = append(c.notes, in.OnlyShown(len(pairs), mostCompared, "maximum", "figures"))
+	if len(pairs) > maxCompared {
+		c.notes = append(c.notes, in.OnlyShown(len(pairs), maxCompared, "maximum", "figures"))
 		slices.SortStableFunc(pairs, func(a, b sides.Pair) int { return cmp.Compare(highest(b), highest(a)) })
-		pairs = pairs[:mostCompared]
+		pairs = pairs[:maxCompared]
 	}
 	for _, pair := range pairs {
 		headings, cells := table.Changes(pair)

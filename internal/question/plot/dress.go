@@ -43,7 +43,7 @@ func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 		picture.Comparison = c.Comparison
 		picture.Texts.Findings = c.findings
 		addNotes(c.notes...)
-	case p.content.compares == comparesCurves && len(picture.Series) <= chart.MostTogether:
+	case p.content.compares == comparesCurves && len(picture.Series) <= chart.MaxTogether:
 		addNotes(changeNotes(f.rows)...)
 	}
 	if picture.Type.Chart.Marks == chart.Curves {
@@ -59,7 +59,7 @@ func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 		}
 	}
 	picture.Events = chart.Events{
-		Worst: worstFrom(picture.Time.Origin, f.worst[:min(len(f.worst), mostWorst(p, &picture.Looks))]),
+		Worst: worstFrom(picture.Time.Origin, f.worst[:min(len(f.worst), maxWorst(p, &picture.Looks))]),
 		Marks: marksOf(f.shifts, picture),
 	}
 	if picture.Fleet == nil && !p.content.page { // each row of a fleet has phases of its own
@@ -134,8 +134,8 @@ func seriesWord(p *plan, series []chart.Series) string {
 // list is momentLine pixels high.
 const listShare, momentLine = 0.2, 16.2
 
-// mostWorst returns the number of worst moments that a picture marks.
-func mostWorst(p *plan, looks *chart.Looks) int {
+// maxWorst returns the number of worst moments that a picture marks.
+func maxWorst(p *plan, looks *chart.Looks) int {
 	if p.look.Type == chart.Report || p.content.page {
 		return p.needs.worst
 	}

@@ -53,7 +53,7 @@ func (r *reading) newSearch(one *scan.Scan, headers *logs.Logs, o *summary.Optio
 	if o.Histories == nil {
 		o.Histories = &summary.Histories{Times: true}
 	}
-	o.Histories.Sums = o.Histories.Sums || len(one.Inputs) >= finding.LeastLogs
+	o.Histories.Sums = o.Histories.Sums || len(one.Inputs) >= finding.MinLogs
 	return s, s.watch.Flows()
 }
 

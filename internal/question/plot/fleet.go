@@ -17,12 +17,12 @@ type fleet struct{ percentile float64 }
 func (d *decision) fleetOf() (*fleet, error) {
 	logs := len(d.scan.Inputs)
 	isMap := (d.asked.Type == chart.Heatmap || d.asked.Type == chart.Report) && !d.asked.Page
-	isFleet := isMap && !d.asked.Compare && d.by.Inputs() && logs > chart.MostTogether && d.surveyed.ranTogether(logs)
+	isFleet := isMap && !d.asked.Compare && d.by.Inputs() && logs > chart.MaxTogether && d.surveyed.ranTogether(logs)
 	given := len(d.asked.Percentiles)
 	switch {
 	case isMap && given > 0 && !isFleet:
 		return nil, message.Usagef("-p: -type %s shows a percentile only with -by input, of more than %d logs that ran at "+
-			"the same time", d.asked.Type.Name, chart.MostTogether)
+			"the same time", d.asked.Type.Name, chart.MaxTogether)
 	case isMap && given > 1:
 		return nil, message.Usagef("-p: -type %s shows one percentile of many logs, and there are %d", d.asked.Type.Name, given)
 	case !isFleet:

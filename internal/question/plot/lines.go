@@ -24,7 +24,7 @@ func (d *decision) measures() []chart.Measure {
 
 const (
 	// heatWindows is the largest number of windows with counts of a heat map. It is larger than
-	// MostTags, and has room for two windows for each column of a wide picture with ten tags.
+	// MaxTags, and has room for two windows for each column of a wide picture with ten tags.
 	heatWindows = 1 << 16
 	// rowBytes is a lower bound for the size of a window in a page, which limits their number.
 	rowBytes = 1 << 8
@@ -40,10 +40,10 @@ func (d *decision) linesOf(scale hdrlog.Scale, limits []chart.Limit) collect.Opt
 	}
 	switch {
 	case d.asked.Page:
-		lines.MostWindows = d.asked.Looks.PageSize / rowBytes
+		lines.MaxWindows = d.asked.Looks.PageSize / rowBytes
 		lines.Paged = true
 	case d.drawn.Chart.Marks == chart.Cells:
-		lines.MostWindows = heatWindows
+		lines.MaxWindows = heatWindows
 	}
 	if d.surveyed == nil {
 		return lines
@@ -76,9 +76,9 @@ func (d *decision) sourceLabels() (all []string) {
 // another.
 func (d *decision) isRelative() bool { return d.asked.Compare && !d.asked.Axes.Time.Absolute }
 
-// mostPoints is the approximate number of windows of a picture over time, if the user did not
+// maxPoints is the approximate number of windows of a picture over time, if the user did not
 // choose their length.
-const mostPoints = 500
+const maxPoints = 500
 
 // surveyLogs surveys the logs of a picture over time. It reads all intervals if the length of
 // windows depends on them, and otherwise the first intervals of each log.
@@ -99,9 +99,9 @@ func (d *decision) windowLength() int64 {
 	if length == 0 && d.mustMerge() {
 		length = d.surveyed.length
 	}
-	if d.asked.Windows.Length == 0 && d.canThin() && d.surveyed.points > mostPoints {
+	if d.asked.Windows.Length == 0 && d.canThin() && d.surveyed.points > maxPoints {
 		seconds := float64(max(d.surveyed.to-d.surveyed.from, 0)) / 1000
-		length = max(length, int64(axis.Window(seconds, mostPoints)*1000))
+		length = max(length, int64(axis.Window(seconds, maxPoints)*1000))
 	}
 	return length
 }

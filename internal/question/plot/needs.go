@@ -99,11 +99,11 @@ func (d *decision) needsTime() bool {
 	return d.asked.Page || d.drawn.OverTime() || d.pointsOf().of == ofEachWindow
 }
 
-// MostWorst is the largest number of worst moments that a picture marks, and mostPageWorst the
-// number that a page has. A page marks MostWorst of those in its view.
+// MaxWorst is the largest number of worst moments that a picture marks, and maxPageWorst the
+// number that a page has. A page marks MaxWorst of those in its view.
 const (
-	MostWorst     = 5
-	mostPageWorst = 100
+	MaxWorst     = 5
+	maxPageWorst = 100
 )
 
 // needsOf returns what the picture needs for its type, or for all charts of a page.
@@ -129,9 +129,9 @@ func (d *decision) needsOf() needs {
 	cells := d.drawn.Chart.Marks == chart.Cells
 	above := cells || slices.ContainsFunc(d.measures(), maxima) // the numbers of moments stand above maxima
 	if d.asked.Windows.Fold == 0 && has.Worst && above && d.division != twoSides {
-		t.worst = MostWorst
+		t.worst = MaxWorst
 		if d.asked.Page {
-			t.worst = mostPageWorst
+			t.worst = maxPageWorst
 		}
 	}
 	return t
@@ -142,7 +142,7 @@ func (d *decision) needsOf() needs {
 // logs.
 func (d *decision) hasNoFinding() bool {
 	chosen := d.asked.Looks.Title != ""
-	return d.drawn == chart.Timeline && (chosen || len(d.scan.Inputs) >= finding.LeastLogs)
+	return d.drawn == chart.Timeline && (chosen || len(d.scan.Inputs) >= finding.MinLogs)
 }
 
 // contentOf returns the content of the picture.
@@ -158,8 +158,8 @@ func (d *decision) contentOf() content {
 	}
 }
 
-// mostShifts is the largest number of series whose shifts are marked.
-const mostShifts = 4
+// maxShifts is the largest number of series whose shifts are marked.
+const maxShifts = 4
 
 // fewSeries reports whether there may be few enough series to mark their shifts. The reading checks
 // the number again. The check here saves work for many series.
@@ -168,9 +168,9 @@ func (d *decision) fewSeries() bool {
 	case d.by.All() || d.surveyed == nil:
 		return true
 	case d.by.Inputs() && d.by.AddsTags():
-		return len(d.scan.Inputs) <= mostShifts
+		return len(d.scan.Inputs) <= maxShifts
 	case d.surveyed.tags == 0: // the logs can be read only once
 		return !d.asked.Page
 	}
-	return d.surveyed.tags <= mostShifts
+	return d.surveyed.tags <= maxShifts
 }

@@ -199,8 +199,8 @@ func TestFleet(t *testing.T) {
 		{[]int{7, 7}, chart.Fleet},
 		{[]int{6, 4, 4}, chart.Heatmap},
 		{[]int{4, 5, 5}, chart.Heatmap},
-		{[]int{chart.MostTogether}, chart.Heatmap},
-		{[]int{chart.MostTogether + 1}, chart.Fleet},
+		{[]int{chart.MaxTogether}, chart.Heatmap},
+		{[]int{chart.MaxTogether + 1}, chart.Fleet},
 	} {
 		o := plot.Options{Type: chart.Heatmap, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 		o.Logs.Tags.By = "input"

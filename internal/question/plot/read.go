@@ -109,7 +109,7 @@ func (r *reading) readPart(p *part) error {
 	if err != nil {
 		return err
 	}
-	if wanted.Runs != nil && len(result.Summaries) <= mostBands {
+	if wanted.Runs != nil && len(result.Summaries) <= maxBands {
 		err := result.Believe(wanted.Runs, figurePercentiles(), confidenceLevel, r.whole.Workers)
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (r *reading) readPart(p *part) error {
 	if err := r.addRows(p, result, headers); err != nil {
 		return err
 	}
-	if count := result.MostInputs(); count > 1 && !p.isSide() {
+	if count := result.MaxInputs(); count > 1 && !p.isSide() {
 		r.std.Notef("adds up %d logs, tag by tag; -compare draws each by itself", count)
 	}
 	r.addTimes(p, result)
@@ -217,7 +217,7 @@ func (r *reading) collectorError() error {
 	if errors.Is(r.failed, collect.ErrPoints) {
 		return fmt.Errorf("-agg %s makes more than %s, and -type load draws a dot for each: "+
 			"-agg with a longer time makes fewer",
-			axis.Length(r.plan.lines.Aggregate), chart.Counted(collect.MostPoints-1, "window"))
+			axis.Length(r.plan.lines.Aggregate), chart.Counted(collect.MaxPoints-1, "window"))
 	}
 	return r.failed
 }
@@ -259,11 +259,11 @@ func (r *reading) addRows(p *part, result *summary.Result, headers *logs.Logs) e
 			r.found.loads = append(r.found.loads, r.loadOf(sum, label))
 			continue
 		}
-		if few := len(result.Summaries) <= mostShifts; few && r.plan.needs.shifts && sum.Confidence != nil {
+		if few := len(result.Summaries) <= maxShifts; few && r.plan.needs.shifts && sum.Confidence != nil {
 			r.markShift(label, sum)
 		}
 		series := chart.Series{Label: label, Group: p.label, Curve: r.curveOf(sum), Runs: p.runs}
-		if p.runsFirst && len(result.Summaries) <= mostBands {
+		if p.runsFirst && len(result.Summaries) <= maxBands {
 			series.Curve.Band = r.found.runsBand(p.label, sum)
 		}
 		r.found.rows = append(r.found.rows, row{series, sum})
@@ -346,13 +346,13 @@ func (r *reading) markShift(label string, sum *output.Summary) {
 	})
 }
 
-// MostTags is the largest number of tags in a picture. Many tags need much memory, 400 MB for a log
+// MaxTags is the largest number of tags in a picture. Many tags need much memory, 400 MB for a log
 // of 10 MB, and a page shows only twelve lines.
-const MostTags = 50_000
+const MaxTags = 50_000
 
-// checkTags returns an error for more tags than [MostTags].
+// checkTags returns an error for more tags than [MaxTags].
 func checkTags(count int) error {
-	if count > MostTags {
+	if count > MaxTags {
 		return errors.New("more than 50,000 tags, which no picture can show: choose some with -incT, or add them up with -it")
 	}
 	return nil

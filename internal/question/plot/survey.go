@@ -86,7 +86,7 @@ func (d *decision) surveyLog(surveyed *survey, input, limit int) error {
 		from, to = min(from, start), max(to, start+logline.Millis(i.Length))
 		tag := string(i.Tag)
 		points[tag]++
-		if len(points) > MostTags {
+		if len(points) > MaxTags {
 			break // too many tags: the reading will return an error
 		}
 		surveyed.names[tags.Text(i.Tag)] = true

@@ -29,9 +29,9 @@ const (
 	// the time.
 	partBuffer = 256 << 10
 	allBuffers = 16 << 20
-	// mostComments is the number of bytes of comments of a log that go to each of its parts. All
+	// maxComments is the number of bytes of comments of a log that go to each of its parts. All
 	// comments in all parts could be much larger than the log.
-	mostComments = 16 << 10
+	maxComments = 16 << 10
 )
 
 // Options say how to split logs.
@@ -133,9 +133,9 @@ func (p *Parts) Comment(input int, text []byte) error {
 	case s.given && stated != 0 && program == "":
 	case logline.IsBaseTime(text):
 	case s.full:
-	case s.size+len(text) > mostComments:
+	case s.size+len(text) > maxComments:
 		s.full = true
-		p.options.Warn("%s: comments after the first %d kB are left out", s.name, mostComments>>10)
+		p.options.Warn("%s: comments after the first %d kB are left out", s.name, maxComments>>10)
 	default:
 		s.size += len(text)
 		s.comments = append(s.comments, bytes.Clone(text))

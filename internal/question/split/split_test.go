@@ -264,12 +264,12 @@ func TestAddAllocates(t *testing.T) {
 func TestComments(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	log := strings.Repeat("#"+strings.Repeat("x", 1023)+"\n", 3*mostComments>>10) + "0.000,1.000,0.000," + payload + "\n#last\n"
+	log := strings.Repeat("#"+strings.Repeat("x", 1023)+"\n", 3*maxComments>>10) + "0.000,1.000,0.000," + payload + "\n#last\n"
 	warnings, err := split(t, folder, log, -1)
 	if err != nil || len(warnings) != 1 || warnings[0] != "x/log.hdr: comments after the first 16 kB are left out" {
 		t.Errorf("%v, %q", err, warnings)
 	}
-	if size := len(files(t, folder)["default.log.hdr"]); size < mostComments || size > mostComments+1<<10 {
+	if size := len(files(t, folder)["default.log.hdr"]); size < maxComments || size > maxComments+1<<10 {
 		t.Errorf("the part has %d bytes", size)
 	}
 }

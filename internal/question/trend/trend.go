@@ -21,7 +21,7 @@ const (
 	penalty = 10   // penalty of a change, in variances between runs
 	step    = 0.05 // least change of a level, as a part of the level
 
-	mostCorrelation = 0.9 // largest correlation of neighbouring runs
+	maxCorrelation = 0.9 // largest correlation of neighbouring runs
 )
 
 // A series has the points of a figure, without gaps.
@@ -63,14 +63,14 @@ func (s *series) variance(starts []int, apart int) float64 {
 	return max(s.slots, squares/max(n, 1)/2)
 }
 
-// correlation returns the correlation of neighbouring runs, from 0 to mostCorrelation. If runs are
+// correlation returns the correlation of neighbouring runs, from 0 to maxCorrelation. If runs are
 // an AR(1) process, the variance at a distance of two runs is larger by this part.
 func (s *series) correlation(starts []int) float64 {
 	neighbours := s.variance(starts, 1)
 	if neighbours == 0 {
 		return 0
 	}
-	return min(max(s.variance(starts, 2)/neighbours-1, 0), mostCorrelation)
+	return min(max(s.variance(starts, 2)/neighbours-1, 0), maxCorrelation)
 }
 
 // Find returns the levels of a figure, and the standard deviation of its logarithm between runs.

@@ -14,9 +14,9 @@ import (
 )
 
 // aheadOfAll is the number of intervals of all inputs together that are held to sort them by time.
-// The share of an input lies between leastAhead and mostAhead. Logs of several tags are often a few
+// The share of an input lies between minAhead and maxAhead. Logs of several tags are often a few
 // lines out of order. If a log is further out of order, all its intervals are held.
-const aheadOfAll, leastAhead, mostAhead = 16384, 16, 4096
+const aheadOfAll, minAhead, maxAhead = 16384, 16, 4096
 
 // maxTime is the latest time of an interval in milliseconds, 35,000 years from the epoch. Up to
 // this time, a float64 of seconds distinguishes milliseconds, and twice the sum of two times does

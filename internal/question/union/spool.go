@@ -20,9 +20,9 @@ var pipeMemory = 64 << 20
 const (
 	// beginBytes is the number of bytes of a pipe that are checked before the rest is read.
 	beginBytes = 1 << 20
-	// mostCopied is the largest ratio of the bytes of pipes on disk to those in memory: 16 GiB with
+	// maxCopied is the largest ratio of the bytes of pipes on disk to those in memory: 16 GiB with
 	// the usual -memory. Without it, a pipe that never ends would fill the disk.
-	mostCopied = 256
+	maxCopied = 256
 )
 
 // spool reads a pipe to its end, so that it can be read again.
@@ -54,7 +54,7 @@ func (u *union) spool(input *scan.Input) error {
 		u.survey.mu.Lock()
 		u.survey.scratch = append(u.survey.scratch, scratch)
 		u.survey.mu.Unlock()
-		size, err = io.Copy(&limitedFile{scratch, &u.survey.copied, mostCopied * int64(all)}, io.MultiReader(&begin, pipe))
+		size, err = io.Copy(&limitedFile{scratch, &u.survey.copied, maxCopied * int64(all)}, io.MultiReader(&begin, pipe))
 		if err != nil {
 			return fmt.Errorf("%s: %w", input.Name, err)
 		}

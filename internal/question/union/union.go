@@ -130,7 +130,7 @@ func Write(w io.Writer, s *scan.Scan, o Options) (int64, error) {
 		scan:      s,
 		options:   o,
 		account:   s.Memory.Open("intervals", "choose some with -incT"),
-		lookAhead: min(max(aheadOfAll/len(s.Inputs), leastAhead), mostAhead),
+		lookAhead: min(max(aheadOfAll/len(s.Inputs), minAhead), maxAhead),
 		survey:    survey{base: math.MaxInt64},
 		plan:      newJoining(o.Target),
 		kinds:     make(map[string]*scan.Kinds),

@@ -168,7 +168,7 @@ export function heightOn(space, page) {
       Math.max(timeShare, parts * facetShare) +
       (data.compared && heat
         ? changeShare
-        : Math.max(heatShare, parts <= mostMaps ? parts * facetShare : 0)))
+        : Math.max(heatShare, parts <= maxMaps ? parts * facetShare : 0)))
   );
 }
 
@@ -539,8 +539,8 @@ function drawBreaches(chart, limits, view, theme, series) {
   g.globalAlpha = 1;
 }
 
-// mostMaps is the number of series up to which facets have a heat map each.
-const mostMaps = 4;
+// maxMaps is the number of series up to which facets have a heat map each.
+const maxMaps = 4;
 
 // Sizes of heat maps: a cell is about so many pixels wide and high, a cell of a difference is so
 // many cells wide and high, and stripes are so many pixels apart.
@@ -592,7 +592,7 @@ export function drawHeat(chart, page) {
   const { from, to } = view;
   const what = data.cells;
   const range = new Range();
-  const maps = facets && series.length <= mostMaps ? facetsOf(page) : comparedOf(page);
+  const maps = facets && series.length <= maxMaps ? facetsOf(page) : comparedOf(page);
   let length = 0;
   for (const s of [...series, ...band])
     for (const w of startsIn(s.windows, from, to))
@@ -777,8 +777,8 @@ const changePart = ({ most }, ratio) => 0.5 + Math.log(ratio) / Math.log(most) /
 const colourAt = (colours, part) =>
   colours[Math.round(Math.min(Math.max(part, 0), 1) * (colours.length - 1))];
 
-// mostRates is the number of series up to which each has a line of its values per second.
-const mostRates = 7;
+// maxRates is the number of series up to which each has a line of its values per second.
+const maxRates = 7;
 
 // drawRates draws the values per second of each series and of all together. It returns the lines.
 // Of the line of all together it also returns how many milliseconds (width) and how many windows
@@ -793,7 +793,7 @@ export function drawRates(chart, page) {
   const ratesOf = list => rateOf(list, from, to, columns, page.data.ran);
   const lineOf = (s, { points }) => ({ ...s, lines: [{ name: '', points }] });
   const lines =
-    series.length > mostRates || all.length < 2 ? [] : series.map(s => lineOf(s, ratesOf([s])));
+    series.length > maxRates || all.length < 2 ? [] : series.map(s => lineOf(s, ratesOf([s])));
   const total = { label: 'total', colours: [page.theme.lines.length], dashes: [[]] };
   const together = ratesOf(all);
   lines.push(
@@ -818,9 +818,9 @@ export function drawRates(chart, page) {
   return { lines, width: together.width, whole: together.whole };
 }
 
-// The axis of values has room for the curves from leastShown on, which is p10, as in package chart.
+// The axis of values has room for the curves from minShown on, which is p10, as in package chart.
 // Lower percentiles can be many powers of ten lower.
-const leastShown = nines(0.1);
+const minShown = nines(0.1);
 
 // withDue is the name of a curve that includes the values that were due while a recorder waited,
 // and dueDash its dashes.
@@ -839,7 +839,7 @@ export function drawCurve(chart, page, curves, height) {
   for (const curve of curves.flatMap(([, ...both]) => both.filter(curve => curve))) {
     last = Math.max(last, curve.x[curve.x.length - 1]);
     curve.v.forEach((v, i) => {
-      if (curve.x[i] >= leastShown) range.add(v);
+      if (curve.x[i] >= minShown) range.add(v);
     });
   }
   const shows = v => v >= range.low || (v === 0 && range.zeros);

@@ -5,17 +5,17 @@ import { Sum, slotRange, rankOf, startsIn, spansOf, printedEnds } from './store.
 
 const minSeconds = 57;
 const minBeyond = 10;
-const leastParts = 5;
-const mostParts = 20;
+const minParts = 5;
+const maxParts = 20;
 const partWindows = 4;
 const tailWeight = 8;
-const mostSegments = 120;
-const mostRunWindows = 600;
+const maxSegments = 120;
+const maxRunWindows = 600;
 
-// The level of confidence in percent. A change has an interval if each range lasts leastCompared
+// The level of confidence in percent. A change has an interval if each range lasts minCompared
 // seconds.
 const level = 95;
-const leastCompared = 2 * minSeconds;
+const minCompared = 2 * minSeconds;
 
 function total(all) {
   let sum = 0;
@@ -114,7 +114,7 @@ function sharedBy(series, from, to, { ran, origin }) {
   }
   for (const s of series) (groups[s.group] ||= []).push(...spansOf(s, from, to, ran, printedEnds));
   let size = meantLength(longest);
-  while (Math.floor((last - first) / size) > mostRunWindows) size *= 2;
+  while (Math.floor((last - first) / size) > maxRunWindows) size *= 2;
   return { from, to, origin, groups, size };
 }
 
@@ -208,7 +208,7 @@ class Run {
   // addSegments divides the run into segments of equal time, and counts the values of each up to
   // each slot.
   addSegments() {
-    const n = Math.min(this.windows.length, mostSegments);
+    const n = Math.min(this.windows.length, maxSegments);
     this.segments = Array.from({ length: n }, () => ({
       all: 0,
       upTo: new Float64Array(this.slots.length),
@@ -396,13 +396,13 @@ function compare(before, after) {
     p: null,
   };
   const independent = Math.min(before.independent, after.independent);
-  const k = Math.trunc(Math.min(Math.max(independent / partWindows, leastParts), mostParts));
+  const k = Math.trunc(Math.min(Math.max(independent / partWindows, minParts), maxParts));
   const filled = ({ run }) => run.partsAbove(k, 0).filter(([, all]) => all > 0).length;
   if (
     !(ratio > 0 && ratio < Infinity) ||
-    Math.min(before.run.length, after.run.length) < leastCompared ||
+    Math.min(before.run.length, after.run.length) < minCompared ||
     Math.min(before.beyond, after.beyond) < minBeyond ||
-    Math.min(filled(before), filled(after)) < leastParts
+    Math.min(filled(before), filled(after)) < minParts
   )
     return change;
   const test = bound => welch(partsOf(before, after, k, bound), independent);

@@ -10,8 +10,8 @@ import { timeText, dateText } from './times.js';
 import { panels } from './panels.js';
 import { comparedText } from './ranges.js';
 
-// mostSpoken is the largest number of series that spoken names.
-const mostSpoken = 6;
+// maxSpoken is the largest number of series that spoken names.
+const maxSpoken = 6;
 
 // spoken returns what the lines show, for a screen reader: their series, and the highest value.
 function spoken() {
@@ -25,10 +25,10 @@ function spoken() {
     }
   const text = v => (data.lines.rate ? rateText(v) : value(data.unit, v));
   const names = series
-    .slice(0, mostSpoken)
+    .slice(0, maxSpoken)
     .map(s => named(s.label))
     .join(', ');
-  const more = series.length > mostSpoken ? ' and ' + (series.length - mostSpoken) + ' more' : '';
+  const more = series.length > maxSpoken ? ' and ' + (series.length - maxSpoken) + ' more' : '';
   const highest = top
     ? '; highest ' +
       top.name +

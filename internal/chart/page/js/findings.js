@@ -34,8 +34,8 @@ function coloured(sentence) {
     : [sentence];
 }
 
-// mostHidden is the largest number of series that a link names in order to hide them.
-const mostHidden = 40;
+// maxHidden is the largest number of series that a link names in order to hide them.
+const maxHidden = 40;
 
 // linkOf returns the sentence of a finding. It links to the time and the tag of the finding, if it
 // has one of them.
@@ -50,7 +50,7 @@ function linkOf(finding) {
     parts.push('t=' + at(startMs - margin) / 1000 + ',' + at(endMs + margin) / 1000);
   }
   const own = all.find(s => s.label === finding.tag);
-  if (finding.tag && own && all.length - 1 <= mostHidden) {
+  if (finding.tag && own && all.length - 1 <= maxHidden) {
     for (const s of all)
       if (s !== own && !s.rest) parts.push('hide=' + encodeURIComponent(s.label));
     if (all.some(s => s.rest)) parts.push('rest=0');

@@ -6,7 +6,7 @@ import { rateText } from './charts.js';
 import { element, make } from './dom.js';
 import { sparkline, pictureOf } from './overview.js';
 import { columnsOf, worstOf, levels } from './table.js';
-import { latestOf, mostTiled } from './tiles.js';
+import { latestOf, maxTiled } from './tiles.js';
 import { page } from './page.js';
 import { timeText } from './times.js';
 import { bodyOf } from './summary.js';
@@ -27,7 +27,7 @@ export function buildTiles() {
       .filter(p => Number.isFinite(p.value));
     const most = Math.max(...points.map(p => p.value));
     const picture = pictureOf(
-      sparkline(points, 0, mostTiled, v => (most ? v / most : 0)),
+      sparkline(points, 0, maxTiled, v => (most ? v / most : 0)),
       theme.faint,
     );
     picture.setAttribute('preserveAspectRatio', 'none');
@@ -53,8 +53,8 @@ export function buildTiles() {
   element('tiles').replaceChildren(...(all.length ? shown : []));
 }
 
-// mostLatest is the number of tags that the table shows.
-const mostLatest = 12;
+// maxLatest is the number of tags that the table shows.
+const maxLatest = 12;
 
 // buildLatest shows the table, with the worst tags first. The tags in the band are among them.
 export function buildLatest() {
@@ -71,7 +71,7 @@ export function buildLatest() {
         ['tag', '/s', 'p50', 'p99', 'max'].includes(key),
       )
     : [];
-  const part = rows.length > mostLatest ? `, the worst ${mostLatest} of ${rows.length} tags` : '';
+  const part = rows.length > maxLatest ? `, the worst ${maxLatest} of ${rows.length} tags` : '';
   table.caption.textContent = rows.length
     ? 'The latest window, from ' + timeText(start) + part
     : '';
@@ -79,5 +79,5 @@ export function buildLatest() {
     make('tr', {}, ...columns.map(({ name }) => make('th', { scope: 'col', textContent: name }))),
   );
   const p99 = columns.find(({ key }) => key === 'p99');
-  table.tBodies[0].replaceChildren(...bodyOf(worstOf(rows, p99, mostLatest), columns));
+  table.tBodies[0].replaceChildren(...bodyOf(worstOf(rows, p99, maxLatest), columns));
 }

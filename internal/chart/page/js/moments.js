@@ -7,7 +7,7 @@ import { go } from './changes.js';
 import { timeText } from './times.js';
 import { panels, shownOverTime } from './panels.js';
 
-const mostMoments = 5;
+const maxMoments = 5;
 let listedMoments = ''; // the list as text
 
 // showMoments marks the moments in the chart whose axis has their maxima, if the page shows it.
@@ -18,7 +18,7 @@ export function showMoments() {
   const moments = shownOverTime().includes(chart)
     ? data.worst
         .filter(m => m.peak >= view.from && m.peak < view.to && shown.has(m.label))
-        .slice(0, mostMoments)
+        .slice(0, maxMoments)
     : [];
   if (moments.length) drawWorst(chart, page.theme, moments);
   const list = moments.map(m =>

@@ -1,8 +1,8 @@
 // Phases: times with a name, such as a deployment. They are shades behind the charts over time, and
 // lanes above the lines.
 
-// mostLanes is the number of names that have a lane: those that begin first.
-const mostLanes = 5;
+// maxLanes is the number of names that have a lane: those that begin first.
+const maxLanes = 5;
 export const laneHeight = 16;
 
 // lanesOf returns the lanes of the phases in the time of a page, each with a name and all phases of
@@ -14,7 +14,7 @@ export function lanesOf({ phases = [], from, to }) {
       if (!all.has(p.name)) all.set(p.name, []);
       all.get(p.name).push(p);
     }
-  return [...all].slice(0, mostLanes).map(([name, times]) => ({ name, times }));
+  return [...all].slice(0, maxLanes).map(([name, times]) => ({ name, times }));
 }
 
 // barsOf returns the left and right ends of phases in a chart, in pixels. Phases that touch share a

@@ -5,8 +5,8 @@ import { changesOf, changeText } from './confidence.js';
 import { page } from './page.js';
 import { timeText } from './times.js';
 
-// mostAtOnce is the number of windows up to which a comparison takes no noticeable time.
-const mostAtOnce = 2000;
+// maxAtOnce is the number of windows up to which a comparison takes no noticeable time.
+const maxAtOnce = 2000;
 
 // The last comparison: its ranges and series as text (of), and its changes. Pending is the text of
 // a comparison that is not computed yet.
@@ -30,7 +30,7 @@ export function withChanges(rows, shown) {
     comparison.of = of;
   };
   const windows = counts.flat().reduce((sum, count) => sum + count, 0);
-  if (comparison.of !== of && document.readyState === 'complete' && windows > mostAtOnce) {
+  if (comparison.of !== of && document.readyState === 'complete' && windows > maxAtOnce) {
     comparison.pending = of;
     // After the next frame, the page has shown that it compares.
     requestAnimationFrame(() =>

@@ -317,18 +317,18 @@ export const quantilesOf = (sum, levels) =>
     return { low: Math.min(Math.max(low, sum.min), sum.max), high: Math.min(high, sum.max) };
   });
 
-// If at most mostIntervals are in view, a line shows each of them. Otherwise it shows about
-// mostWindows windows.
-const mostIntervals = 1500;
-const mostWindows = 400;
+// If at most maxIntervals are in view, a line shows each of them. Otherwise it shows about
+// maxWindows windows.
+const maxIntervals = 1500;
+const maxWindows = 400;
 
 // mergedStep returns the length of the windows of lines in milliseconds, or 0 if lines show each
 // interval.
 export function mergedStep(series, from, to) {
   const busiest = Math.max(0, ...series.map(s => startsIn(s.windows, from, to).length));
-  return busiest <= mostIntervals
+  return busiest <= maxIntervals
     ? 0
-    : 1000 * (steps.find(s => (to - from) / s / 1000 <= mostWindows) || 86400);
+    : 1000 * (steps.find(s => (to - from) / s / 1000 <= maxWindows) || 86400);
 }
 
 // mergedPoints returns the points of a line with one for each step milliseconds. The steps begin at

@@ -16,7 +16,7 @@ import { describe } from './describe.js';
 export const choice = { order: null, most: 8 };
 
 // A table of fewer rows has no field to find some.
-const mostUnsearched = 8;
+const maxUnsearched = 8;
 
 // rowsInView returns the rows of the time in view, with what they are compared with.
 function rowsInView() {
@@ -65,7 +65,7 @@ function withFirstLog(rows) {
     .flatMap(pair => [pair.before, pair.after].filter(r => r));
 }
 
-const fewSeries = () => page.all.length < mostUnsearched;
+const fewSeries = () => page.all.length < maxUnsearched;
 const seriesByLabel = () => new Map(page.all.map(s => [s.label, s]));
 
 // arranged returns a table of rows: those that the reader looks for, in order, the columns, and the

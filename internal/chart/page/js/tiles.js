@@ -1,14 +1,14 @@
 // The figures of the latest windows of a live page, for its tiles, and its lights and lag.
 import { Sum, quantilesOf, rankOf } from './store.js';
 
-// mostTiled is the number of windows in the picture of a tile.
-export const mostTiled = 40;
+// maxTiled is the number of windows in the picture of a tile.
+export const maxTiled = 40;
 
 // tiled are the percentiles that a tile may show. It shows the first one that has values above it
 // in a window.
 const tiled = [99, 90, 50];
 
-// latestOf returns the figures of the latest mostTiled windows, the last one last. Each has the
+// latestOf returns the figures of the latest maxTiled windows, the last one last. Each has the
 // highest value of any series at the percentile level (high), the highest maximum (max), the values
 // per second (rate), and the part of the values that failed. A figure that the window does not have
 // is null. Windows are step milliseconds long and begin at multiples of step since the epoch.
@@ -19,7 +19,7 @@ export function latestOf(series, origin, step, same) {
   const last = Math.max(
     ...series.filter(s => s.windows.length).map(s => placeOf(s.windows.at(-1))),
   );
-  const all = Array.from({ length: mostTiled }, () => ({
+  const all = Array.from({ length: maxTiled }, () => ({
     high: null,
     max: null,
     counts: new Map(),
@@ -29,7 +29,7 @@ export function latestOf(series, origin, step, same) {
     const parts = new Map(); // windows by place: one that came late has the place of another one
     for (let n = s.windows.length - 1; n >= 0; n--) {
       const w = s.windows[n];
-      const at = placeOf(w) - last + mostTiled - 1;
+      const at = placeOf(w) - last + maxTiled - 1;
       if (at < 0) break;
       if (w.end - w.begin < 1.5 * step) parts.get(at)?.push(w) ?? parts.set(at, [w]);
     }
