@@ -209,7 +209,7 @@ func (o order) arrange(summaries []*output.Summary) []*output.Summary {
 // search makes the findings and the lists of -worst and -who.
 func (a *answer) search(q *question) (err error) {
 	l, by := &q.lists, q.source.scan.Rows.By
-	scale := gate.Scales(a.sums.Summaries, by)
+	scale := summary.Scales(a.sums.Summaries, by)
 	if by.Phases() {
 		scale = func(input string, _ []byte) hdrlog.Scale { return a.scale.Times(q.source.logs.LogFactor(input)) }
 	}

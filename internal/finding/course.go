@@ -6,7 +6,6 @@ import (
 
 	"hdrkit/hdrlog/histogram"
 	"hdrkit/internal/detect"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
@@ -73,7 +72,7 @@ func (a *analysis) addTimelines(all *courses) {
 		if err != nil {
 			return
 		}
-		row := gate.Find(a.run.Summaries, t.Tag)
+		row := summary.Find(a.run.Summaries, t.Tag)
 		if row == nil {
 			continue
 		}

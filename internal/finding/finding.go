@@ -69,7 +69,7 @@ func (r *Run) row(input string, tag []byte) *output.Summary {
 	if !r.Histories.Rows() {
 		tag = r.By.Row(input, tag)
 	}
-	return gate.Find(r.Summaries, tag)
+	return summary.Find(r.Summaries, tag)
 }
 
 // scale returns the scale of the row of a tag of an input.

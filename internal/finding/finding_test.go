@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/detect"
 	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 
@@ -270,7 +271,7 @@ func TestRowsOnce(t *testing.T) {
 	}
 	for n := range r.Verdicts {
 		v := &r.Verdicts[n]
-		s := gate.Find(r.Summaries, []byte(v.Tag))
+		s := summary.Find(r.Summaries, []byte(v.Tag))
 		v.Outage = gate.Outage{Start: s.Start, End: s.End, Times: 1, Millis: s.End - s.Start}
 	}
 	if all := of(r); len(all) < len(r.Verdicts) {

@@ -13,6 +13,7 @@ import (
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/sides"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -139,7 +140,7 @@ func (l *Limit) Printing(scale hdrlog.Scale) *Limit {
 // of their figures.
 func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	l := v.Limit
-	base := Find(f.Baseline, s.Tag)
+	base := summary.Find(f.Baseline, s.Tag)
 	switch {
 	case base == nil:
 		v.Missing = f.noRow() + " before"

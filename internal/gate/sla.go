@@ -18,6 +18,7 @@ import (
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/scan"
 	"hdrkit/internal/sides"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 	"hdrkit/tags"
 )
@@ -354,7 +355,7 @@ func Judge(limits []Limit, f Figures) []Verdict {
 			verdicts = append(verdicts, Verdict{Limit: l, Tag: tag, Missing: f.missing(tag)})
 		}
 		for _, s := range f.Baseline {
-			if l.For(s) && Find(f.Summaries, s.Tag) == nil {
+			if l.For(s) && summary.Find(f.Summaries, s.Tag) == nil {
 				missing(s.Name())
 				judged = true
 			}
@@ -379,7 +380,7 @@ func (f *Figures) noRow() string {
 func (f *Figures) missing(name string) string {
 	text := f.noRow()
 	spelled := string(logline.AppendTag(nil, []byte(name), hdrlog.MaxTag))
-	if spelled != name && Find(f.Summaries, tags.Parse(spelled)) != nil {
+	if spelled != name && summary.Find(f.Summaries, tags.Parse(spelled)) != nil {
 		text += "; it is called " + spelled
 	}
 	return text
@@ -566,25 +567,6 @@ const Unproven = "looks worse"
 
 // name returns the name of the statistic for people.
 func (l *Limit) name() string { return strings.Replace(l.Name, output.Over, "share", 1) }
-
-// Find returns the summary of a tag, nil if there is none. Summaries must be in the order of tags.
-func Find(summaries []*output.Summary, tag []byte) *output.Summary {
-	if n, ok := slices.BinarySearchFunc(summaries, tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) }); ok {
-		return summaries[n]
-	}
-	return nil
-}
-
-// Scales returns a function that returns the scale of the row of a tag of an input. Rows must not
-// be phases.
-func Scales(summaries []*output.Summary, by *tags.By) func(input string, tag []byte) hdrlog.Scale {
-	return func(input string, tag []byte) hdrlog.Scale {
-		if s := Find(summaries, by.Row(input, tag)); s != nil {
-			return s.Scale
-		}
-		return hdrlog.Scale{}
-	}
-}
 
 // Count returns the number of limits that have a verdict, and the number of rows that these
 // verdicts are about. Only verdicts that keeps returns true for count.

@@ -15,7 +15,6 @@ import (
 	"hdrkit/internal/detect"
 	"hdrkit/internal/flow"
 	"hdrkit/output"
-	"hdrkit/tags"
 )
 
 const (
@@ -114,7 +113,7 @@ func (r *Result) Believe(runs *Runs, percentiles []float64, level float64, worke
 	windows, first := make([][]confidence.Window, len(r.Summaries)), make([]int64, len(r.Summaries))
 	counts := make([]*histogram.Histogram, len(r.Summaries))
 	for _, m := range runs.doubling.Windows {
-		n, _ := slices.BinarySearchFunc(r.Summaries, m.Tag, func(s *output.Summary, tag []byte) int { return tags.Compare(s.Tag, tag) })
+		n, _ := search(r.Summaries, m.Tag)
 		if len(windows[n]) == 0 {
 			first[n], counts[n] = m.Window.Start, new(histogram.Histogram)
 		}

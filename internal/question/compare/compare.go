@@ -97,10 +97,10 @@ func (c *Comparison) Compare() *Result {
 // pairs returns a pair for each tag, with the change of its figures.
 func (c *Comparison) pairs() (pairs []sides.Pair) {
 	for _, s := range c.Before.Summaries {
-		pairs = append(pairs, sides.Pair{Tag: s.Tag, Before: s, After: gate.Find(c.After.Summaries, s.Tag)})
+		pairs = append(pairs, sides.Pair{Tag: s.Tag, Before: s, After: summary.Find(c.After.Summaries, s.Tag)})
 	}
 	for _, s := range c.After.Summaries {
-		if gate.Find(c.Before.Summaries, s.Tag) == nil {
+		if summary.Find(c.Before.Summaries, s.Tag) == nil {
 			pairs = append(pairs, sides.Pair{Tag: s.Tag, After: s})
 		}
 	}
@@ -136,7 +136,7 @@ func (c *Comparison) compareRuns(p *sides.Pair) {
 // ofTag returns the summary of a tag in each run that has values of the tag.
 func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 	for _, run := range runs {
-		if s := gate.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
+		if s := summary.Find(run.Summaries, tag); s != nil && s.Counts().TotalCount() > 0 {
 			all = append(all, s)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"hdrkit/internal/base/counts"
 	"hdrkit/internal/chart"
 	"hdrkit/internal/chart/axis"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/question/asked"
+	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
 
@@ -79,7 +79,7 @@ func (f *found) runsBand(group string, sum *output.Summary) (band []chart.Bound)
 	end := math.Inf(1)
 	var runs [][]float64
 	for _, run := range f.runs[group] {
-		s := gate.Find(run.Summaries, sum.Tag)
+		s := summary.Find(run.Summaries, sum.Tag)
 		if s == nil || s.Counts().TotalCount() == 0 {
 			continue
 		}

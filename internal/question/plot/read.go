@@ -16,7 +16,6 @@ import (
 	"hdrkit/internal/chart/axis"
 	"hdrkit/internal/chart/collect"
 	"hdrkit/internal/flow"
-	"hdrkit/internal/gate"
 	"hdrkit/internal/logs"
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/scan"
@@ -304,7 +303,7 @@ func (r *reading) curveOf(sum *output.Summary) chart.Curve {
 // prints a notice.
 func (r *reading) findWorst(label string, parts *summary.Histories, summaries []*output.Summary, start int64) error {
 	by := r.plan.by
-	moments, err := parts.Worst(r.plan.needs.worst, gate.Scales(summaries, by))
+	moments, err := parts.Worst(r.plan.needs.worst, summary.Scales(summaries, by))
 	if errors.As(err, new(*ledger.LimitError)) {
 		r.std.Notef("marks no worst moments: %v", err)
 		return nil
