@@ -11,8 +11,6 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestParts proves that the parts of a log, given together, are the log: what hdrsplit takes apart
-// by tag, the other commands show by tag.
 var (
 	perSecond = regexp.MustCompile(`"per_second":[^,]*,`)
 	tagOfRow  = regexp.MustCompile(`"tag":("[^"]*"|null),`)
@@ -37,6 +35,8 @@ func withoutEdges(rows string) string {
 	return strings.Join(lines, "")
 }
 
+// TestParts proves that the parts of a log, given together, are the log: what hdrsplit takes apart
+// by tag, the other commands show by tag.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	build(t)

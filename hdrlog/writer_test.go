@@ -51,8 +51,8 @@ func sameCounts(a, b *histogram.Histogram) bool {
 		slices.Equal(slices.Collect(a.Recorded()), slices.Collect(b.Recorded()))
 }
 
-// written has all that a Writer writes. The reference's HistogramLogReader reads the golden file
-// with the same tags, times and histograms.
+// TestWriter writes all that a Writer can write. The reference's HistogramLogReader reads the
+// golden file with the same tags, times and histograms.
 func TestWriter(t *testing.T) {
 	three := histogram.Layout{Digits: 3, Lowest: 1}
 	intervals := []struct {

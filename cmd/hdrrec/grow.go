@@ -29,7 +29,7 @@ type growingPipe struct {
 	log     *hdrlog.Writer
 	late    int64 // milliseconds
 
-	mu      sync.Mutex // held while wait and the timer use the fields below and the recorder
+	mu      sync.Mutex // held while setWaiting and the timer use the fields below and the recorder
 	waiting bool
 	timer   *time.Timer
 	reader  *measure.Reader // nil until the format is known
@@ -81,7 +81,7 @@ func (g *growingPipe) interrupted() {
 	g.writeIfWaiting(func() error { return g.command.recorder.Run(nil) })
 }
 
-// writeIfWaiting calls write, which writes intervals, if a read waits. During a read, the recorder
+// writeIfWaiting calls end, which writes intervals, if a read waits. During a read, the recorder
 // is in use.
 func (g *growingPipe) writeIfWaiting(end func() error) {
 	g.mu.Lock()

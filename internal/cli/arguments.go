@@ -17,7 +17,7 @@ var (
 )
 
 // A line is a command line: options under their first names with their values, and arguments.
-// before is the number of arguments before --.
+// beforeDashes is the number of arguments before --.
 type line struct {
 	options, args []string
 	beforeDashes  int

@@ -22,7 +22,7 @@ type kinds struct {
 	key     []byte // memory for the key that is looked up
 }
 
-// A place is a line of a log: an index of kinds.logs, and the number of the line.
+// A place is a line of a log: an index of logs of [kinds], and the number of the line.
 type place struct{ log, line uint32 }
 
 // A ratio is the range of a tag whose values are doubles: the smallest ratio of its histograms (see

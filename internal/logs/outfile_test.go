@@ -33,7 +33,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// names returns the names of the files in a folder, and their contents.
+// contents returns the names of the files in a folder, and their contents.
 func contents(t *testing.T, folder string) string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

@@ -47,8 +47,8 @@ type payloadFinder interface {
 type foundHistogram struct {
 	row Row
 	err error
-	// path is the histogram's path in JSON. object is the length of the part of path that is the
-	// path of the object whose time the row has. element is the path of the array element that
+	// path is the histogram's path in JSON. timedLength is the length of the part of path that is
+	// the path of the object whose time the row has. element is the path of the array element that
 	// contains the histogram.
 	path, element string
 	timedLength   int

@@ -51,7 +51,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// records of Gatling in binary.
+// These functions make parts of binary records of Gatling.
 func gatlingNumber(n int) string { return string(binary.BigEndian.AppendUint32(nil, uint32(int32(n)))) }
 func gatlingText(text string) string {
 	return gatlingNumber(len(text)) + text + "\x00"

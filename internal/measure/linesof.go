@@ -14,7 +14,7 @@ type linesOf struct {
 	buffer     []byte
 	unread     []byte // part of buffer that was not read yet
 	madeLines  int    // number of lines so far
-	emptyLines int    // number of empty lines to read before rest
+	emptyLines int    // number of empty lines to read before unread
 	err        error
 }
 

@@ -246,7 +246,7 @@ func TestFew(t *testing.T) {
 	}
 }
 
-// TestText: a change has its interval, and a sign if it is not proven.
+// TestChangeText: a change has its interval, and a sign if it is not proven.
 func TestChangeText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -17,7 +17,7 @@ import (
 	"hdrkit/internal/clitest"
 )
 
-// TestModules runs the tests of the script's pageModules wherever node is installed.
+// TestModules runs the tests of the script's modules wherever node is installed.
 func TestModules(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		clitest.RequireTools(t, "node")

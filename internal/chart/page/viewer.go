@@ -27,7 +27,7 @@ type Viewer struct {
 	// wasm_exec.js of the same version of Go.
 	Code []byte
 	Exec string
-	// Licences is the text of the licences of all pageModules in Code.
+	// Licences is the text of the licences of all modules in Code.
 	Licences string
 }
 
