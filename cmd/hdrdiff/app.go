@@ -11,6 +11,7 @@ import (
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/question/compare"
 	"hdrkit/internal/question/trend"
+	"hdrkit/internal/sides"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
@@ -87,10 +88,9 @@ func app() *cli.Command {
 			Logs:           &o.Options,
 			Names:          o.names,
 			Level:          o.level,
-			Noise:          o.noise.Part,
+			Tolerance:      sides.Tolerance{Noise: o.noise.Part, Same: o.sameChange},
 			PrintIntervals: o.given.level,
 			Unpaired:       o.unpaired,
-			Same:           o.sameChange,
 			Tests:          o.tests,
 		})
 	}

@@ -22,12 +22,8 @@ type Comparison struct {
 	Pairs []sides.Pair
 	// Percentiles are those that are compared.
 	Percentiles []float64
-	// Noise is how much a percentile varies from run to run of one version, as a part of it. 0
-	// stands for [sides.UsualNoise].
-	Noise float64
-	// Same is the largest change, as a part, of figures that are the same. 0 stands for
-	// [sides.UsualSame].
-	Same float64
+	// Tolerance says how much the figures of one version differ.
+	Tolerance sides.Tolerance
 	// Unknown is a log whose unit nothing states, empty if there is none.
 	Unknown string
 }
@@ -244,7 +240,7 @@ func (c *Comparison) sayNoise(t *testedFigure) string {
 		return next
 	}
 	text := c.sayVaries()
-	wide := t.Change.Versions(c.noise())
+	wide := t.Change.Versions(c.Tolerance.Noise)
 	if wide.Low > 1 || wide.High < 1 {
 		text += ", which does not explain it"
 	}
@@ -253,12 +249,9 @@ func (c *Comparison) sayNoise(t *testedFigure) string {
 
 // sayVaries says by how much percentiles of two runs of one version differ.
 func (c *Comparison) sayVaries() string {
-	by := strconv.FormatFloat(100*confidence.ShownBetween(c.noise()), 'g', 2, 64)
+	by := strconv.FormatFloat(100*confidence.ShownBetween(c.Tolerance.Noise), 'g', 2, 64)
 	return fmt.Sprintf("Another run of the same version may differ by up to %s%%", by)
 }
-
-// noise returns how much a percentile varies from run to run of one version, as a part of it.
-func (c *Comparison) noise() float64 { return cmp.Or(c.Noise, sides.UsualNoise) }
 
 // sayUnproven says which figure looks changed, and what would prove the change, such as NOT PROVEN:
 // p50 of read looks 10% higher (3..18). 3 + 3 runs like these prove 24%; 6 + 6 would prove 12%.
@@ -274,7 +267,7 @@ func (c *Comparison) sayUnproven(changes []testedFigure, f *output.Finding) stri
 }
 
 // sayAlike says within what p99 and the median are the same, or the first figure if neither is
-// there. It takes the widest interval of all rows. If an interval is wider than [Comparison.Same],
+// there. It takes the widest interval of all rows. If an interval is wider than [sides.Tolerance.Same],
 // it says what would show a change.
 func (c *Comparison) sayAlike(all []testedFigure, f *output.Finding) string {
 	var within []string
@@ -290,7 +283,7 @@ func (c *Comparison) sayAlike(all []testedFigure, f *output.Finding) string {
 				widest = other
 			}
 		}
-		if widest.largest() > 1+cmp.Or(c.Same, sides.UsualSame) {
+		if widest.largest() > 1+c.Tolerance.Same {
 			hidden = append(hidden, widest)
 			continue
 		}
@@ -417,7 +410,7 @@ func (t *testedFigure) provable(times float64) string {
 // sayProof says which change such runs prove, and which one more or longer runs would prove. Longer
 // runs do not help if two runs of one version differ by more than the values within them.
 func (c *Comparison) sayProof(t *testedFigure) string {
-	if t.isOfTwoRuns() && !t.Rate() && t.Change.Calm(c.noise()) {
+	if t.isOfTwoRuns() && !t.Rate() && t.Change.Calm(c.Tolerance.Noise) {
 		return c.sayNoise(t)
 	}
 	return t.Pair.Change.Prove(t.provable) + "."

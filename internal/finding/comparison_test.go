@@ -42,7 +42,7 @@ func TestCompared(t *testing.T) {
 		pairs[0].Before.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		pairs[0].After.Scale = hdrlog.Scale{Ratio: 1000, Unit: "us"}
 		sides.Correct(pairs, []float64{50, 90, 99, 99.9})
-		c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 90, 99, 99.9}}
+		c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 90, 99, 99.9}, Tolerance: sides.UsualTolerance()}
 		f := c.Conclusion()
 		if f.Sentence != test.want || f.Weight != test.weight {
 			t.Errorf("%s: %s %s, want %s", test.name, f.Weight, f.Sentence, test.want)
@@ -56,7 +56,7 @@ func TestCalmest(t *testing.T) {
 	pairs := []sides.Pair{sidestest.Pair(t, "read", nil, 0.2)}
 	pairs[0].Change.Percentiles[99] = sidestest.Pair(t, "read", nil, 0.4).Change.Percentiles[99]
 	sides.Correct(pairs, []float64{50, 99})
-	c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 99}}
+	c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 99}, Tolerance: sides.UsualTolerance()}
 	if got, want := c.Conclusion().Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -77,14 +77,14 @@ func TestOpen(t *testing.T) {
 		{[]float64{99}, "NOT PROVEN: p99 of read +0% (-37..no end) is within the noise. Give longer runs, or three or more a side."},
 	} {
 		sides.Correct(pairs, test.percentiles)
-		c := finding.Comparison{Pairs: pairs, Percentiles: test.percentiles}
+		c := finding.Comparison{Pairs: pairs, Percentiles: test.percentiles, Tolerance: sides.UsualTolerance()}
 		if got := c.Conclusion().Sentence; got != test.want {
 			t.Errorf("%v: %q, want %q", test.percentiles, got, test.want)
 		}
 	}
 	pairs[0].Change.Percentiles[50] = sidestest.Pair(t, "read", nil, 0.4).Change.Percentiles[50]
 	sides.Correct(pairs, []float64{50, 99})
-	c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 99}}
+	c := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 99}, Tolerance: sides.UsualTolerance()}
 	if got, want := c.Conclusion().Sentence, "NOT PROVEN: p50 of read "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -101,12 +101,12 @@ func TestAlone(t *testing.T) {
 		noise   float64
 		want    string
 	}{
-		{"proven", map[float64]float64{99: 1.08}, 0.01, 0, "SLOWER in these two runs: p99 of read by 8.0% (5.6..10.5): 1,000 to 1,000. Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
+		{"proven", map[float64]float64{99: 1.08}, 0.01, sides.UsualNoise, "SLOWER in these two runs: p99 of read by 8.0% (5.6..10.5): 1,000 to 1,000. Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
 		{"beyond noise", map[float64]float64{99: 1.08}, 0.01, 0.01, "SLOWER in these two runs: p99 of read by 8.0% (5.6..10.5): 1,000 to 1,000. Another run of the same version may differ by up to 2.8%, which does not explain it. Several runs, or -noise, tell whether it is the version."},
-		{"a rate", map[float64]float64{sidestest.Rate: 0.5}, 0.01, 0, "LESS THROUGHPUT in these two runs: read by 50.0% (48.9..51.1): 1,670 to 1,670/s. Several runs, or -noise, tell whether it is the version."},
-		{"not proven", map[float64]float64{99: 1.05}, 0.02, 0, "NOT PROVEN: p99 of read looks 5% higher (0..10). Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
-		{"short runs", map[float64]float64{99: 1.2}, 0.08, 0, "NOT PROVEN: p99 of read looks 20% higher (0..44). Runs as long as these prove 42%; four times as long, 19%."},
-		{"the same", nil, 0.01, 0, "SAME in these two runs: within 2.3% (p99) and 2.3% (p50). Another run of the same version may differ by up to 11%. Several runs tell whether the versions are the same."},
+		{"a rate", map[float64]float64{sidestest.Rate: 0.5}, 0.01, sides.UsualNoise, "LESS THROUGHPUT in these two runs: read by 50.0% (48.9..51.1): 1,670 to 1,670/s. Several runs, or -noise, tell whether it is the version."},
+		{"not proven", map[float64]float64{99: 1.05}, 0.02, sides.UsualNoise, "NOT PROVEN: p99 of read looks 5% higher (0..10). Another run of the same version may differ by up to 11%. Several runs, or -noise, tell whether it is the version."},
+		{"short runs", map[float64]float64{99: 1.2}, 0.08, sides.UsualNoise, "NOT PROVEN: p99 of read looks 20% higher (0..44). Runs as long as these prove 42%; four times as long, 19%."},
+		{"the same", nil, 0.01, sides.UsualNoise, "SAME in these two runs: within 2.3% (p99) and 2.3% (p50). Another run of the same version may differ by up to 11%. Several runs tell whether the versions are the same."},
 	} {
 		pairs := []sides.Pair{sidestest.Pair(t, "read", test.factors, test.spread)}
 		c := pairs[0].Change
@@ -116,7 +116,11 @@ func TestAlone(t *testing.T) {
 			f.Seconds = 600
 		}
 		sides.Correct(pairs, []float64{50, 90, 99})
-		comparison := finding.Comparison{Pairs: pairs, Percentiles: []float64{50, 90, 99}, Noise: test.noise}
+		comparison := finding.Comparison{
+			Pairs:       pairs,
+			Percentiles: []float64{50, 90, 99},
+			Tolerance:   sides.Tolerance{Noise: test.noise, Same: sides.UsualSame},
+		}
 		if got := comparison.Conclusion().Sentence; got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}

@@ -175,7 +175,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	switch {
 	case why != "":
 		v.undecided(why)
-	case l.Name == "" && (c.Seconds > 0 || c.Untimed) && f.Noise > 0:
+	case l.Name == "" && (c.Seconds > 0 || c.Untimed):
 		v.decideVersions(c, f, func() string { return change.Next(c, v.Bound/v.Relative.Baseline, l.AtLeast) })
 	case l.Name != output.Count:
 		v.Low, v.High = c.Low*v.Relative.Baseline, c.High*v.Relative.Baseline
@@ -188,7 +188,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 // otherwise. A figure within the bound holds if the runs are long enough. If the judge is strict,
 // the whole interval must be within the bound. Next says which change runs of this length prove.
 func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func() string) {
-	wide := c.Versions(f.Noise)
+	wide := c.Versions(f.Tolerance.Noise)
 	v.Low, v.High = wide.Low*v.Relative.Baseline, wide.High*v.Relative.Baseline
 	better, worse := v.Low, v.High
 	needed := c.High * v.Relative.Baseline
@@ -199,7 +199,7 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 	switch {
 	case f.Strict:
 		needed = worse
-	case c.Calm(f.Noise):
+	case c.Calm(f.Tolerance.Noise):
 		needed = v.Value
 	}
 	v.decide(v.keeps(needed))
@@ -208,8 +208,8 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 	}
 	why := "the interval includes the bound"
 	switch {
-	case c.Calm(f.Noise):
-		why = fmt.Sprintf("one run each shows changes of %.2g%% or more", 100*confidence.ShownBetween(f.Noise))
+	case c.Calm(f.Tolerance.Noise):
+		why = fmt.Sprintf("one run each shows changes of %.2g%% or more", 100*confidence.ShownBetween(f.Tolerance.Noise))
 	case !v.keeps(v.Value):
 		why = next()
 	}

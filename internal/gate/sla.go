@@ -321,9 +321,8 @@ type Figures struct {
 	Runs, RunsBefore int
 	// Watch has the windows of limits of windows.
 	Watch *Watch
-	// Noise is how much a percentile varies from run to run of one version: the standard deviation
-	// of its logarithm. It is used if each side is one run.
-	Noise float64
+	// Tolerance says which changes between two single runs noise explains.
+	Tolerance sides.Tolerance
 	// Strict makes limits that are no changes undecided, too, if a run is too short for an
 	// interval.
 	Strict bool

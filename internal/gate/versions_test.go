@@ -41,9 +41,9 @@ func TestVersions(t *testing.T) {
 			change := &sides.Change{Percentiles: map[float64]*sides.FigureChange{99: {Comparison: c}}}
 			v := Verdict{Limit: &limits[0], Value: 1000 * c.Ratio}
 			v.judgeChange(s, &Figures{
-				Baseline: []*output.Summary{s},
-				Pairs:    []sides.Pair{{Tag: s.Tag, Before: s, After: s, Change: change}},
-				Noise:    0.04,
+				Baseline:  []*output.Summary{s},
+				Pairs:     []sides.Pair{{Tag: s.Tag, Before: s, After: s, Change: change}},
+				Tolerance: sides.Tolerance{Noise: 0.04},
 			})
 			of[v.Result] += 100. / pairs
 			if c.Low > 1.02 {

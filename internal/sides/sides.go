@@ -247,6 +247,18 @@ func (c *Change) Untimed() bool {
 	return false
 }
 
+// A Tolerance says how much the figures of one version differ.
+type Tolerance struct {
+	// Noise is how much a percentile varies from run to run of one version: the standard deviation
+	// of its logarithm. It is used if each side is one run. 0 means that it does not vary.
+	Noise float64
+	// Same is the largest change, as a part, of figures that are the same.
+	Same float64
+}
+
+// UsualTolerance is the tolerance if the user states none.
+func UsualTolerance() Tolerance { return Tolerance{Noise: UsualNoise, Same: UsualSame} }
+
 // UsualNoise is the variation of a percentile between runs of one version, as a fraction, if the
 // user states none.
 const UsualNoise = 0.04

@@ -36,11 +36,8 @@ type Comparison struct {
 	// Intervals keeps the intervals of the figures of summaries. Otherwise only changes have some.
 	Intervals bool
 	Zone      *time.Location
-	// Noise is how much a percentile varies from run to run of one version, as a part of it.
-	Noise float64
-	// Same is the largest change, as a part, of figures that are the same. 0 stands for
-	// [sides.UsualSame].
-	Same float64
+	// Tolerance says how much the figures of one version differ.
+	Tolerance sides.Tolerance
 	// Unknown is a log whose unit nothing states, empty if there is none.
 	Unknown string
 	// Partly is called for a tag that only some runs have.
@@ -58,27 +55,22 @@ type Result struct {
 // Compare compares the sums of two sides.
 func (c *Comparison) Compare() *Result {
 	r := &Result{Pairs: c.pairs()}
-	if !c.Intervals && !c.Strict {
-		c.dropIntervals()
-	}
+	c.dropIntervals(false)
 	r.Verdicts = gate.Judge(c.Limits, gate.Figures{
 		Summaries:  c.After.Summaries,
 		Baseline:   c.Before.Summaries,
 		Pairs:      r.Pairs,
 		Runs:       c.After.Added,
 		RunsBefore: c.Before.Added,
-		Noise:      c.Noise,
+		Tolerance:  c.Tolerance,
 		Strict:     c.Strict,
 		Phases:     c.Phases,
 	})
-	if !c.Intervals {
-		c.dropIntervals()
-	}
+	c.dropIntervals(true)
 	comparison := finding.Comparison{
 		Pairs:       r.Pairs,
 		Percentiles: c.Figures.Percentiles,
-		Noise:       c.Noise,
-		Same:        c.Same,
+		Tolerance:   c.Tolerance,
 		Unknown:     c.Unknown,
 	}
 	r.Headline = comparison.Conclusion()
@@ -113,9 +105,6 @@ func (c *Comparison) pairs() (pairs []sides.Pair) {
 			c.compareRuns(p)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
 			p.Change = sides.New(p.Before, p.After)
-			if !c.Intervals && !c.Strict {
-				p.Before.Confidence, p.After.Confidence = nil, nil // they hold all windows, which take much memory
-			}
 		}
 	}
 	sides.Correct(pairs, c.Figures.Percentiles)
@@ -143,8 +132,13 @@ func ofTag(runs []*summary.Result, tag []byte) (all []*output.Summary) {
 	return all
 }
 
-// dropIntervals drops the intervals of the figures of all summaries.
-func (c *Comparison) dropIntervals() {
+// dropIntervals drops the intervals of the figures of all summaries if nothing needs them from here
+// on. They hold all windows, which take much memory. Judged is set if the limits have been checked:
+// only strict limits look at them.
+func (c *Comparison) dropIntervals(judged bool) {
+	if c.Intervals || c.Strict && !judged {
+		return
+	}
 	for _, s := range slices.Concat(c.Before.Summaries, c.After.Summaries) {
 		s.Confidence = nil
 	}

@@ -13,6 +13,7 @@ import (
 	"hdrkit/internal/question/asked"
 	"hdrkit/internal/report"
 	"hdrkit/internal/scan"
+	"hdrkit/internal/sides"
 	"hdrkit/internal/summary"
 	"hdrkit/output"
 )
@@ -26,12 +27,10 @@ type Options struct {
 	// figures.
 	Level          float64
 	PrintIntervals bool
-	// Noise is how much a percentile varies from run to run of one version, as a part of it.
-	Noise float64
+	// Tolerance says how much the figures of one version differ.
+	Tolerance sides.Tolerance
 	// Unpaired compares runs as if they had not run at the same time.
 	Unpaired bool
-	// Same is the largest change, as a part, of figures that are the same.
-	Same float64
 	// Tests prints p= and n= behind each change.
 	Tests bool
 }
@@ -163,8 +162,7 @@ func (r *reading) compare() (*Result, *report.Table, error) {
 		Level:     r.options.Level,
 		Intervals: r.options.PrintIntervals,
 		Zone:      r.options.Logs.Times.Zone,
-		Noise:     r.options.Noise,
-		Same:      r.options.Same,
+		Tolerance: r.options.Tolerance,
 		Unknown:   cmp.Or(r.after.logs.Unstated(), r.before.logs.Unstated()),
 		Partly:    r.diagnostics.Warnf,
 	}

@@ -34,12 +34,12 @@ func compareLogs(std *message.Streams, p *plan, f *found, in *chart.Inputs) *com
 	figures := figuresOf(asked.ComparedFigures)
 	table := &report.Table{Percentiles: figures.Percentiles, Shares: figures.Shares}
 	c := &compare.Comparison{
-		Figures: figures,
-		Limits:  p.judging.limits,
-		Level:   confidenceLevel,
-		Noise:   sides.UsualNoise,
-		Zone:    p.judging.zone,
-		Partly:  std.Say,
+		Figures:   figures,
+		Limits:    p.judging.limits,
+		Level:     confidenceLevel,
+		Tolerance: sides.UsualTolerance(),
+		Zone:      p.judging.zone,
+		Partly:    std.Say,
 	}
 	for _, row := range rows {
 		side := &c.After
