@@ -267,8 +267,8 @@ func (c *Comparison) sayUnproven(changes []testedFigure, f *output.Finding) stri
 }
 
 // sayAlike says within what p99 and the median are the same, or the first figure if neither is
-// there. It takes the widest interval of all rows. If an interval is wider than [sides.Tolerance.Same],
-// it says what would show a change.
+// there. It takes the widest interval of all rows. If an interval is wider than
+// [sides.Tolerance.Same], it says what would show a change.
 func (c *Comparison) sayAlike(all []testedFigure, f *output.Finding) string {
 	var within []string
 	var hidden []testedFigure

@@ -270,7 +270,7 @@ func (l *Limit) Of(s *output.Summary) float64 {
 	return unit.Divide(v, l.ratio(s))
 }
 
-// A Verdict says whether a limit holds for a tag.
+// A Verdict says whether a limit holds for a tag. [NewVerdict] makes one.
 type Verdict struct {
 	Limit *Limit
 	Tag   string // text of the tag
@@ -279,7 +279,7 @@ type Verdict struct {
 	// and chance decides.
 	Result output.Weight
 	// Missing says why there is no value to check, empty if there is a value. Without a value the
-	// limit fails, or is undecided if a trend has too few runs.
+	// limit fails, or is undecided if a trend has too few runs to check the value of the newest.
 	Missing string
 	// Unit is the unit of the values below, empty if there is none or it is unknown.
 	Unit string
@@ -299,12 +299,24 @@ type Verdict struct {
 	Outage Outage
 }
 
+// NewVerdict returns the verdict about a limit that was not checked for a tag: it fails, and has no
+// interval.
+func NewVerdict(l *Limit, tag string) Verdict {
+	return Verdict{
+		Limit:  l,
+		Tag:    tag,
+		Result: output.Fails,
+		Low:    math.NaN(),
+		High:   math.NaN(),
+	}
+}
+
 // Relative is the part of a verdict that only limits of changes have.
 type Relative struct {
 	// Baseline is the statistic before the change.
 	Baseline float64
-	// Whole is the statistic of all values, 0 if it is the value of the verdict. Of two runs at
-	// once, that value is the baseline with the change while both ran.
+	// Whole is the statistic of the whole run if two runs overlapped in time. Then the value of the
+	// verdict is Baseline times the ratio measured while both ran. Otherwise Whole is 0.
 	Whole float64
 	// Worse is set if the limit is undecided, and its statistic is beyond the bound.
 	Worse bool
@@ -351,7 +363,9 @@ func Judge(limits []Limit, f Figures) []Verdict {
 			}
 		}
 		missing := func(tag string) {
-			verdicts = append(verdicts, Verdict{Limit: l, Tag: tag, Missing: f.missing(tag)})
+			v := NewVerdict(l, tag)
+			v.Missing = f.missing(tag)
+			verdicts = append(verdicts, v)
 		}
 		for _, s := range f.Baseline {
 			if l.For(s) && summary.Find(f.Summaries, s.Tag) == nil {
@@ -401,14 +415,9 @@ const roundoff = 1e-12
 
 // judge checks the limit for the row of a summary.
 func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
-	v := Verdict{
-		Limit: l,
-		Tag:   s.Name(),
-		Bound: l.Value,
-		Unit:  l.unit(),
-		Low:   math.NaN(),
-		High:  math.NaN(),
-	}
+	v := NewVerdict(l, s.Name())
+	v.Bound = l.Value
+	v.Unit = l.unit()
 	if v.Unit == "" && !l.Unitless() {
 		v.Unit = s.Scale.Unit
 	}
@@ -484,11 +493,11 @@ func (l *Limit) allows(value, bound, slack float64) bool {
 func (v *Verdict) believe(s *output.Summary, f *Figures) {
 	l := v.Limit
 	switch {
-	case l.Name == "count":
+	case l.Name == output.Count:
 		return // it is no sample of anything
 	case s.Confidence == nil:
 		return
-	case l.Name == "" || l.Name == "throughput":
+	case l.Name == "" || l.Name == output.Throughput:
 		e := s.Confidence.Rate
 		if l.Name == "" {
 			e = s.Confidence.Percentiles[l.Percentile]

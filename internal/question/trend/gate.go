@@ -60,11 +60,12 @@ func Judge(t *sides.Trend, o Limits) (verdicts []gate.Verdict) {
 			judged = true
 		}
 		if !judged && l.Tag != nil {
-			missing := "no intervals with this tag"
+			v := gate.NewVerdict(l, *l.Tag)
+			v.Missing = "no intervals with this tag"
 			if ended {
-				missing = fmt.Sprintf("the newest %d runs have no values of it", Needed+1)
+				v.Missing = fmt.Sprintf("the newest %d runs have no values of it", Needed+1)
 			}
-			verdicts = append(verdicts, gate.Verdict{Limit: l, Tag: *l.Tag, Missing: missing})
+			verdicts = append(verdicts, v)
 		}
 	}
 	return verdicts
@@ -137,27 +138,21 @@ func hasValue(p confidence.RunFigure) bool { return p.Value > 0 }
 
 // newest returns the verdict about the newest run.
 func newest(f *sides.TrendFigure, l *gate.Limit, points []confidence.RunFigure) gate.Verdict {
-	v := gate.Verdict{
-		Limit:  l,
-		Tag:    f.TagName(),
-		Result: output.Undecided,
-		Low:    math.NaN(),
-		High:   math.NaN(),
-	}
+	v := gate.NewVerdict(l, f.TagName())
 	newest := points[len(points)-1]
 	if !hasValue(newest) {
 		v.Missing = "the newest run has no values of it"
-		v.Result = output.Fails
 		return v
 	}
+	v.Result = output.Undecided
 	base, second := levelBefore(points)
-	v.Value = newest.Value
 	v.Relative.Baseline, v.Bound = base.value, l.Bound(base.value)
 	if base.runs < Needed {
 		v.Relative.Worse = base.runs > 0 && beyond(&v, newest)
 		v.Missing = fmt.Sprintf("%d runs before the newest have it, and a limit needs %d", base.runs, Needed)
 		return v
 	}
+	v.Value = newest.Value
 	switch {
 	case !beyond(&v, newest):
 		v.Result = output.Holds
