@@ -46,7 +46,7 @@ type Summary struct {
 	// Period is the time in milliseconds that throughput is computed from.
 	Period int64
 	// Moved is the number to add to the total count for the rate of a window: see
-	// [merge.Recorded.Moved].
+	// [merge.WindowCount.Moved].
 	Moved float64
 	// AllTags is set if the summary is the sum of all tags.
 	AllTags bool

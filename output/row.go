@@ -45,7 +45,7 @@ type Stats struct {
 	Mean     float64
 	// Percentiles are the values at the same percentiles in all rows of a series.
 	Percentiles []PercentileValue
-	// Moved is the number to add to Count for the rate: see [merge.Recorded.Moved].
+	// Moved is the number to add to Count for the rate: see [merge.WindowCount.Moved].
 	Moved float64
 }
 

@@ -285,7 +285,7 @@ type Merged struct {
 	LogStart float64
 	Sum
 	// Recorded stays zero, unless the caller sets it from [Rates.Take].
-	Recorded Recorded
+	Recorded WindowCount
 
 	kept bool // the caller called Keep
 }
@@ -368,7 +368,7 @@ func (ws *Windows) release(m *Merged) {
 	}
 	m.counts.spare = nil // Size does not include its memory
 	m.Reset()
-	m.Recorded = Recorded{}
+	m.Recorded = WindowCount{}
 	ws.spare = append(ws.spare, spare{m, bytes})
 	ws.spareBytes += bytes
 }

@@ -33,7 +33,7 @@ type Rates struct {
 
 // Values returns the number of values that a row recorded in a window whose counts have count
 // values.
-func (r Recorded) Values(count float64) float64 {
+func (r WindowCount) Values(count float64) float64 {
 	if r.Every {
 		return r.Moved
 	}
@@ -41,7 +41,7 @@ func (r Recorded) Values(count float64) float64 {
 }
 
 // Add adds the values and the times of the same row in another window.
-func (r *Recorded) Add(other Recorded) {
+func (r *WindowCount) Add(other WindowCount) {
 	r.Moved += other.Moved
 	r.Millis += other.Millis
 	r.Any += other.Any
@@ -83,9 +83,9 @@ type rateInterval struct {
 	Count, From int64
 }
 
-// Recorded says how many values a row recorded in a window, and for how long its inputs ran in it.
-// [Rates.Take] makes it.
-type Recorded struct {
+// A WindowCount says how many values a row recorded in a window, and for how long its inputs ran in
+// it. [Rates.Take] makes it.
+type WindowCount struct {
 	// Moved is the number of values to add to the values of the window's counts, which have whole
 	// intervals. It is positive if intervals that are counted in other windows reach into this
 	// window, and negative if intervals that are counted in this window reach out of it.
@@ -170,7 +170,7 @@ func (r *Rates) anyIn(w Span) int64 {
 
 // Take returns the values and times of a row in a window, and forgets the intervals that end in
 // this window. Take the windows of a row in the order of time.
-func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
+func (r *Rates) Take(row []byte, w Span) (recorded WindowCount) {
 	recorded.Any = r.anyIn(w)
 	r.key = AppendKey(r.key[:0], row)
 	known := r.rows[string(r.key)]
@@ -191,8 +191,8 @@ func (r *Rates) Take(row []byte, w Span) (recorded Recorded) {
 	return recorded
 }
 
-// take returns [Recorded.Moved] of a window, and forgets the intervals that end in this window. If
-// every is set, it returns the number of all values instead.
+// take returns [WindowCount.Moved] of a window, and forgets the intervals that end in this window.
+// If every is set, it returns the number of all values instead.
 func (a *crossingIntervals) take(w Span, every bool) float64 {
 	if !a.sorted {
 		slices.SortFunc(a.intervals, func(a, b rateInterval) int { return cmp.Compare(a.Start, b.Start) })

@@ -39,7 +39,7 @@ func TestRates(t *testing.T) {
 			last = min(last, end)
 		}
 		size := 100 + random.Int64N(15_000)
-		var before []Recorded
+		var before []WindowCount
 		for range 3 {
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			var r Rates
@@ -48,7 +48,7 @@ func TestRates(t *testing.T) {
 				r.Add(nil, i.input, i.start, i.end, i.count, math.MinInt64, size)
 				counts[WindowOf(i.start, i.end, size).Start] += i.count
 			}
-			var got []Recorded
+			var got []WindowCount
 			for at := int64(0); at < last; at += size {
 				own := r.Take(nil, Span{at, at + size})
 				got = append(got, own)
@@ -78,13 +78,13 @@ func TestShares(t *testing.T) {
 	for _, test := range []struct {
 		row  string
 		at   int64
-		want Recorded
+		want WindowCount
 	}{
-		{"a", 0, Recorded{Moved: math.MaxInt64 / 2, Millis: 5000, Any: 5000}},
-		{"a", 10_000, Recorded{Moved: -math.MaxInt64 / 2, Millis: 5000, Any: 5000}},
-		{"b", 20_000, Recorded{}},
-		{"b", 30_000, Recorded{Millis: 5000, Any: 5000}},
-		{"c", 30_000, Recorded{Any: 5000}},
+		{"a", 0, WindowCount{Moved: math.MaxInt64 / 2, Millis: 5000, Any: 5000}},
+		{"a", 10_000, WindowCount{Moved: -math.MaxInt64 / 2, Millis: 5000, Any: 5000}},
+		{"b", 20_000, WindowCount{}},
+		{"b", 30_000, WindowCount{Millis: 5000, Any: 5000}},
+		{"c", 30_000, WindowCount{Any: 5000}},
 	} {
 		if got := r.Take([]byte(test.row), Span{test.at, test.at + 10_000}); got != test.want {
 			t.Errorf("%s at %d: %+v, want %+v", test.row, test.at, got, test.want)

@@ -51,7 +51,7 @@ type Result struct {
 type Window struct {
 	Result
 	Window merge.Span           // of time
-	Rate   merge.Recorded       // how many values were recorded in it
+	Rate   merge.WindowCount    // how many values were recorded in it
 	Counts *histogram.Histogram // of Sum
 	// Late reports that this is a single interval that came after its window was complete.
 	Late bool

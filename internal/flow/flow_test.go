@@ -105,7 +105,7 @@ func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 	var ends []func()
 	var own []Flow
 	for n := range flows {
-		add := func(r *Total, window merge.Span, late bool, rate merge.Recorded, more string) error {
+		add := func(r *Total, window merge.Span, late bool, rate merge.WindowCount, more string) error {
 			h, err := r.Sum.Histogram(new(histogram.Histogram))
 			if err != nil {
 				return err
@@ -116,11 +116,11 @@ func emitted(t *testing.T, logs [][]byte, workers int, memory int64, drip bool, 
 		}
 		switch f := flows[n].(type) {
 		case *Rows:
-			own = append(own, &Rows{ByInputAndTag: f.ByInputAndTag, Emit: func(r *Row) error { return add(&r.Total, merge.Span{}, false, merge.Recorded{}, "") }})
+			own = append(own, &Rows{ByInputAndTag: f.ByInputAndTag, Emit: func(r *Row) error { return add(&r.Total, merge.Span{}, false, merge.WindowCount{}, "") }})
 		case *Intervals:
 			p := *f
 			p.Emit = func(r *Result) error {
-				return add(&r.Total, merge.Span{}, false, merge.Recorded{}, r.Visit.Place.String()+fmt.Sprint(r.Stats))
+				return add(&r.Total, merge.Span{}, false, merge.WindowCount{}, r.Visit.Place.String()+fmt.Sprint(r.Stats))
 			}
 			own = append(own, &p)
 		case *Windows:

@@ -241,7 +241,7 @@ func (k *windowsState) takeLate(v scan.Visit, at merge.Span, p *partial) error {
 	one := &Window{
 		Window: at,
 		Late:   true,
-		Rate:   merge.Recorded{Millis: at.End - at.Start},
+		Rate:   merge.WindowCount{Millis: at.End - at.Start},
 		work:   windowWork{single: true},
 	}
 	one.setSource(v)

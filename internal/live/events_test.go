@@ -751,7 +751,7 @@ func (w *world) check() map[int]int64 {
 
 // recorded leaves out what a restart does not know, unless the world is exact: of an interval that
 // goes over several windows, which of these were handed out before it was read.
-func (w *world) recorded(r merge.Recorded) merge.Recorded {
+func (w *world) recorded(r merge.WindowCount) merge.WindowCount {
 	if !w.exact {
 		r.Moved = 0
 	}

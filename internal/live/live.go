@@ -404,7 +404,7 @@ func (m *Merger) passTo(to func(w *Window) error, merged *merge.Merged, late boo
 	m.delivery.needsFlush = true
 	m.options.State.changed = true
 	m.chargeOpen() // the window is not open any more
-	merged.Recorded = (merge.Recorded{Millis: merged.End - merged.Start})
+	merged.Recorded = (merge.WindowCount{Millis: merged.End - merged.Start})
 	if !late {
 		merged.Recorded = m.rates.Take(merged.Tag, merged.Window)
 	}

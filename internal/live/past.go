@@ -32,7 +32,7 @@ func (w *Window) Note() string {
 	switch {
 	case w.Late:
 		return lateNote
-	case r == merge.Recorded{Millis: length, Any: length}:
+	case r == merge.WindowCount{Millis: length, Any: length}:
 		return ""
 	}
 	return fmt.Sprintf(recordedNote, r.Millis, r.Any, r.Moved, r.Every)
@@ -46,7 +46,7 @@ func (w *Window) readNote(comment []byte) bool {
 		w.Late = true
 		return true
 	}
-	var r merge.Recorded
+	var r merge.WindowCount
 	if _, err := fmt.Sscanf(text, recordedNote, &r.Millis, &r.Any, &r.Moved, &r.Every); err != nil {
 		return false
 	}
@@ -95,7 +95,7 @@ func (m *Merger) readPast(p *FilePosition) error {
 // pastWindow returns an empty window of an earlier run. If no note says otherwise, its inputs ran
 // all the time.
 func (m *Merger) pastWindow() *Window {
-	recorded := merge.Recorded{Millis: m.options.Size, Any: m.options.Size}
+	recorded := merge.WindowCount{Millis: m.options.Size, Any: m.options.Size}
 	return &Window{Merged: &merge.Merged{Recorded: recorded}, Scratch: &m.delivery.scratch}
 }
 

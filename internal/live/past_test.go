@@ -31,7 +31,7 @@ func TestNote(t *testing.T) {
 	t.Parallel()
 	const size = 10_000
 	m := &Merger{options: Options{Size: size}}
-	for _, recorded := range []merge.Recorded{
+	for _, recorded := range []merge.WindowCount{
 		{Millis: size, Any: size},
 		{Millis: 4000, Any: 4000},
 		{Millis: 4000, Any: size, Moved: -1.5},
