@@ -10,7 +10,7 @@
 	MOVBLZX step, SI     \
 	LEAQ    (DI)(SI*8), DI
 
-// func eightsBMI(slot, lastSlot *int64, encoded, lastEncoded *byte) (done, slots int, total int64)
+// func addEightsBMI(slot, lastSlot *int64, encoded, lastEncoded *byte) (done, slots int, total int64)
 //
 //	R12, CX   the next number, and the last place to begin a step at
 //	DI, DX    the next slot, and the last place to begin a step at
@@ -29,7 +29,7 @@
 // which is at most 7*64 behind DI, since a number of one byte moves DI by at most 64 slots. DI is at
 // most lastSlot, which has 8*64 slots. Numbers that a step does not take are zero: they add 0 to the
 // slot at DI and do not move it.
-TEXT ·eightsBMI(SB), NOSPLIT, $8-56
+TEXT ·addEightsBMI(SB), NOSPLIT, $8-56
 	MOVQ  slot+0(FP), DI
 	MOVQ  lastSlot+8(FP), DX
 	MOVQ  encoded+16(FP), R12

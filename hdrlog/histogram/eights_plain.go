@@ -4,7 +4,7 @@ package histogram
 
 func hasVectors() bool { return false }
 
-func eightsBMI(slot, lastSlot *int64, encoded, lastEncoded *byte) (done, slots int, total int64) {
+func addEightsBMI(slot, lastSlot *int64, encoded, lastEncoded *byte) (done, slots int, total int64) {
 	panic("no such instructions")
 }
 

@@ -77,12 +77,13 @@ var fixedCode = func() (c code) {
 func (s *stream) head(h *head) {
 	// 257 symbols and 1 distance are the least possible.
 	s.put(uint64(h.listed-4)<<10, 14)
-	listed, size := uint64(0), uint(3*h.listed)
-	for i, symbol := range order { // lengths that are not listed are 0
-		listed |= uint64(h.code.lengths[symbol]) << (3 * i & 63)
+	lengths, size := uint64(0), uint(3*h.listed) // three bits each
+	// Lengths that are not listed are 0.
+	for i, symbol := range order {
+		lengths |= uint64(h.code.lengths[symbol]) << (3 * i & 63)
 	}
-	s.put(listed&(1<<30-1), min(size, 30))
-	s.put(listed>>30, size-min(size, 30))
+	s.put(lengths&(1<<30-1), min(size, 30))
+	s.put(lengths>>30, size-min(size, 30))
 
 	// Write four tokens at a time, of up to 14 bits each.
 	var v uint64
