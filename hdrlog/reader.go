@@ -18,10 +18,10 @@ const (
 	// 22 MiB.
 	MaxLine = 24 << 20
 
-	// batchSize is the number of bytes that a Reader reads at a time if its source has as many. At
-	// this size, the cost of passing a batch to another goroutine is too small to measure, and a
-	// batch stays in the cache of a core.
-	batchSize = 256 << 10
+	// usualBatchSize is the number of bytes that a Reader reads at a time if its source has as
+	// many. At this size, the cost of passing a batch to another goroutine is too small to measure,
+	// and a batch stays in the cache of a core.
+	usualBatchSize = 256 << 10
 
 	// maxRecords is the number of records at which a batch of short lines ends. A record of one
 	// byte of text takes some 400 bytes of memory.
@@ -65,9 +65,9 @@ type scanned struct {
 
 // settings are the limits and options of a Reader.
 type settings struct {
-	maxLine int
-	batch   int         // number of bytes to read at a time
-	second  SecondField // see [ReaderOptions.Second]
+	maxLine   int
+	batchSize int         // number of bytes to read at a time
+	second    SecondField // see [ReaderOptions.Second]
 }
 
 // pending is the text that was read from the source but not parsed, and the state of the source.
@@ -139,13 +139,13 @@ func (o ReaderOptions) NewReader(r io.Reader, name string) *Reader {
 	reader := &Reader{
 		name:     name,
 		line:     o.LinesBefore,
-		settings: settings{maxLine: MaxLine, batch: batchSize, second: o.Second},
+		settings: settings{maxLine: MaxLine, batchSize: usualBatchSize, second: o.Second},
 	}
 	if r != nil {
 		reader.in = plaintext.NewReader(r)
 	}
 	if o.BatchSize > 0 {
-		reader.settings.batch = o.BatchSize
+		reader.settings.batchSize = o.BatchSize
 	}
 	reader.dialect.second, reader.dialect.secondGiven = o.Second, o.Second != SecondUnknown
 	if o.Continues != nil {
@@ -241,8 +241,9 @@ func (r *Reader) Intervals() iter.Seq2[*Interval, error] {
 func (r *Reader) Err() error { return r.err }
 
 // ReadBatch fills b with the next records, at least one. It returns as soon as it has read a whole
-// line. It returns false at the end of the log, and if reading fails. Use ReadBatch or Scan on one
-// Reader, not both.
+// line, unless intervals wait: as long as the log does not show whether the second number is a
+// length or an end, ReadBatch reads on, up to 64 intervals of a tag or about 1 MB. It returns false
+// at the end of the log, and if reading fails. Use ReadBatch or Scan on one Reader, not both.
 func (r *Reader) ReadBatch(b *Batch) bool {
 	if r.in == nil {
 		r.err = errNoInput
@@ -250,7 +251,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 	}
 	b.Records = b.Records[:0]
 	r.dialect.applied, r.dialect.waiting = 0, 0
-	if cap(b.text) >= max(4*longText, 2*r.settings.batch) {
+	if cap(b.text) >= max(4*longText, 2*r.settings.batchSize) {
 		b.text = nil
 	}
 	b.text = append(b.text[:0], r.pending.rest...)
@@ -285,7 +286,7 @@ func (r *Reader) ReadBatch(b *Batch) bool {
 // endRecords appends the records that are known only at the end of the log: a notice about the
 // second number, and the error of a compressed file that is cut short.
 func (r *Reader) endRecords(b *Batch) {
-	if r.dialect.second == SecondUnknown && r.dialect.evidence.bytes > 0 {
+	if r.dialect.second == SecondUnknown && r.dialect.evidence.seen {
 		r.guessSecond()
 		r.flushNotes(b)
 	}
@@ -302,8 +303,8 @@ func (r *Reader) fill(b *Batch, parsed int) (whole int) {
 	whole = parsed
 	for {
 		read := len(b.text)
-		b.grow(max(r.settings.batch-read, r.settings.batch/4, 1), 2*parsed+r.settings.maxLine+r.settings.batch)
-		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.settings.batch)])
+		b.grow(max(r.settings.batchSize-read, r.settings.batchSize/4, 1), 2*parsed+r.settings.maxLine+r.settings.batchSize)
+		n, err := r.in.Read(b.text[read:min(cap(b.text), read+r.settings.batchSize)])
 		b.text = b.text[:read+n]
 		if r.pending.skipping {
 			b.text = b.text[:parsed+copy(b.text[parsed:], r.afterLongLine(b.text[parsed:]))]
@@ -421,7 +422,7 @@ func (r *Reader) parseLine(b *Batch, line []byte) {
 		}
 	case Comment:
 		if r.settings.second == SecondUnknown && (logline.IsMark(line) || bytes.HasPrefix(line, []byte(unionComment))) {
-			if r.dialect.evidence.bytes > 0 {
+			if r.dialect.evidence.seen {
 				r.guessSecond()
 			}
 			r.applySecond(b)

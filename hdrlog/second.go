@@ -58,10 +58,11 @@ func (s span) readingsDiffer() bool {
 // intervals wait. If too many wait, or at the end of the log, a guess decides.
 type evidence struct {
 	tags map[string][]span // by tag, in order of starts; untagged intervals have the key ""
-	// waits reports that intervals wait, and bytes is about how much memory they take.
-	waits        bool
-	bytes        int
-	provedLength bool // an interval has a second number below its start
+	// seen reports that there was an interval, waits that intervals wait, and crowded that more
+	// than maxWaiting intervals of a tag do.
+	seen, waits, crowded bool
+	bytes                int  // about how much memory the waiting intervals take
+	provedLength         bool // an interval has a second number below its start
 	// doubt is the first interval whose two readings differ, and doubtLine its line.
 	doubt     span
 	doubtLine int
@@ -87,6 +88,7 @@ func (e *evidence) add(tag []byte, current span, line int) SecondField {
 	if e.tags == nil {
 		e.tags, e.days = make(map[string][]span), true
 	}
+	e.seen = true
 	e.bytes += len(tag) + waitingBytes
 	e.days = e.days && current.second > day && current.duration() <= day
 	if e.doubtLine == 0 && current.readingsDiffer() {
@@ -102,9 +104,7 @@ func (e *evidence) add(tag []byte, current span, line int) SecondField {
 	})
 	all = slices.Insert(all, at, current)
 	e.tags[string(tag)] = all
-	if len(all) > maxWaiting {
-		e.bytes += maxWaitingBytes // full
-	}
+	e.crowded = e.crowded || len(all) > maxWaiting
 	if evidenceOf(all).provesEnds() {
 		return SecondEnd
 	}
@@ -112,12 +112,13 @@ func (e *evidence) add(tag []byte, current span, line int) SecondField {
 }
 
 // full reports whether the waiting intervals take too much memory, or too many wait.
-func (e *evidence) full() bool { return e.bytes > maxWaitingBytes }
+func (e *evidence) full() bool { return e.crowded || e.bytes > maxWaitingBytes }
 
 // A tagEvidence sums up what the intervals of one tag show about second numbers.
 type tagEvidence struct {
-	// steps counts intervals that begin inside an earlier one as lengths, but not as ends. adjacent
-	// counts the intervals among them that begin where the one before ends.
+	// steps counts intervals that begin inside an earlier one as lengths, but not as ends, if they
+	// and the one before last longer than minDifference as ends. adjacent counts the intervals
+	// among them that begin where the one before ends.
 	steps, adjacent int
 	inside          bool    // an interval begins inside an earlier one in both readings
 	minLength       float64 // the smallest second number
@@ -167,7 +168,7 @@ func (e *evidence) guess() (second SecondField, doubt bool) {
 	switch {
 	case e.provedLength:
 		return SecondLength, e.suggestsEnds()
-	case e.bytes > 0 && e.days, e.suggestsEnds():
+	case e.seen && e.days, e.suggestsEnds():
 		return SecondEnd, true
 	}
 	return SecondLength, true
