@@ -87,7 +87,7 @@ func (c *Comparison) sayEnough() string {
 	for _, p := range c.Pairs {
 		switch {
 		case p.Change == nil:
-		case p.Change.Before != nil:
+		case p.Change.HasRuns():
 			return fmt.Sprintf("A percentile takes %d values above it in each of two runs a side.", counts.Few)
 		case p.Change.Untimed():
 			return fmt.Sprintf("A percentile takes %d values above it on each side.", counts.Few)

@@ -110,7 +110,7 @@ func TestAlone(t *testing.T) {
 	} {
 		pairs := []sides.Pair{sidestest.Pair(t, "read", test.factors, test.spread)}
 		c := pairs[0].Change
-		c.Before, c.After = nil, nil
+		c.RunsBefore, c.RunsAfter = nil, nil
 		c.Mean = nil
 		for _, f := range append(slices.Collect(maps.Values(c.Percentiles)), c.Rate) {
 			f.Seconds = 600

@@ -18,10 +18,10 @@ import (
 	"hdrkit/tags"
 )
 
-// A Change is the allowed difference from the figure of the baseline: a percentage, an amount, or
-// both. Of these, the one that is not given is NaN. If both are given, a figure needs to keep only
-// one.
-type Change struct {
+// An AllowedChange is the allowed difference from the figure of the baseline: a percentage, an
+// amount, or both. Of these, the one that is not given is NaN. If both are given, a figure needs to
+// keep only one.
+type AllowedChange struct {
 	// Percent is relative to the baseline.
 	Percent float64
 	// By is in the unit of the limit, or values per second for a rate.
@@ -52,7 +52,7 @@ func cutOr(value string) (parts []string, or bool) {
 // parseChange reads a change, such as +10%, +5ms, -10/s, or +10% or +2ms. It returns the text of
 // the change, in which each part has a sign.
 func (l *Limit) parseChange(value string) (text string, err error) {
-	l.Change = &Change{math.NaN(), math.NaN()}
+	l.Change = &AllowedChange{math.NaN(), math.NaN()}
 	parts, _ := cutOr(value)
 	for n, part := range parts {
 		if strings.HasSuffix(part, "%") && !hasSign(part) && !l.AtLeast {
@@ -159,7 +159,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	switch {
 	case l.Name == output.Count && f.Runs != f.RunsBefore: // scale to the same number of runs
 		v.Relative.Baseline *= float64(f.Runs) / float64(f.RunsBefore)
-	case l.Name != output.Count && why == "" && hasSeveralRuns(f.Pairs, s.Tag):
+	case l.Name != output.Count && why == "" && change.HasRuns():
 		v.Relative.Baseline, v.Value = c.Before, c.After
 	}
 	if c.Paired && c.Seconds > 0 { // only the seconds in which both ran are compared
@@ -217,7 +217,7 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 }
 
 // changeOf returns the change of the figures of a tag, nil if it is not known.
-func changeOf(pairs []sides.Pair, tag []byte) *sides.Change {
+func changeOf(pairs []sides.Pair, tag []byte) *sides.PairChange {
 	byTag := func(p sides.Pair, tag []byte) int { return tags.Compare(p.Tag, tag) }
 	if n, ok := slices.BinarySearchFunc(pairs, tag, byTag); ok {
 		return pairs[n].Change
@@ -225,19 +225,13 @@ func changeOf(pairs []sides.Pair, tag []byte) *sides.Change {
 	return nil
 }
 
-// hasSeveralRuns reports whether several runs a side are compared.
-func hasSeveralRuns(pairs []sides.Pair, tag []byte) bool {
-	change := changeOf(pairs, tag)
-	return change != nil && change.Before != nil
-}
-
 // compare returns the comparison of the figure of a limit, or says why it has no interval.
-func (l *Limit) compare(change *sides.Change) (c confidence.Comparison, why string) {
+func (l *Limit) compare(change *sides.PairChange) (c confidence.Comparison, why string) {
 	why = "too short for an interval"
 	switch {
 	case change == nil:
 		return c, "there are no intervals"
-	case change.Before != nil:
+	case change.HasRuns():
 		c = change.Of(func(s *output.Summary) confidence.RunFigure {
 			return confidence.RunFigure{Value: l.Of(s), Slot: sides.RunFigureOf(s, l.Figure).Slot}
 		})

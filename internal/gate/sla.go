@@ -38,7 +38,7 @@ type Limit struct {
 	Value float64
 	Unit  hdrlog.Unit
 	// Change takes the place of Value. It is nil if the limit is no change.
-	Change *Change
+	Change *AllowedChange
 	// Window is the length of windows in milliseconds, of which at least Share percent must keep
 	// the limit. It is 0 if the limit is one for all values together.
 	Window int64
@@ -440,11 +440,11 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 		v.judgeChange(s, f)
 		return v
 	}
-	if hasSeveralRuns(f.Pairs, s.Tag) {
+	if change := changeOf(f.Pairs, s.Tag); change.HasRuns() {
 		v.Note = "of all runs together"
 		if l.Name == output.Throughput { // runs without dates seem to run at once
 			v.Note = "the mean of the runs"
-			v.Value = changeOf(f.Pairs, s.Tag).Rate.After
+			v.Value = change.Rate.After
 		}
 	}
 	if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {

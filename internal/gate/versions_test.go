@@ -38,7 +38,7 @@ func TestVersions(t *testing.T) {
 				High:    math.Exp(log + half),
 				Seconds: 600,
 			}
-			change := &sides.Change{Percentiles: map[float64]*sides.FigureChange{99: {Comparison: c}}}
+			change := &sides.PairChange{Percentiles: map[float64]*sides.FigureChange{99: {Comparison: c}}}
 			v := Verdict{Limit: &limits[0], Value: 1000 * c.Ratio}
 			v.judgeChange(s, &Figures{
 				Baseline:  []*output.Summary{s},

@@ -121,18 +121,18 @@ func changeNotes(pairs []sides.Pair, percentiles []float64) (lines []string) {
 				least = append(least, fmt.Sprintf("%s by %s", name, people.Increase(change.Least)))
 			}
 		}
-		before, after := len(c.Before), len(c.After)
+		before, after := len(c.RunsBefore), len(c.RunsAfter)
 		switch {
-		case c.Before != nil && !confidence.Comparable(before, after):
+		case c.HasRuns() && !confidence.Comparable(before, after):
 			several = append(several, fmt.Sprintf("%s: %d of the runs before and %d after have it, "+
 				"which is too few to compare", p.Name(), before, after))
 			continue
 		case len(short) == len(percentiles):
 			never = append(never, p.Name())
 			continue
-		case c.Before == nil && c.Paired():
+		case !c.HasRuns() && c.Paired():
 			together = true
-		case c.Before == nil:
+		case !c.HasRuns():
 			one = true
 			untimed = untimed || c.Untimed()
 		default:

@@ -22,7 +22,7 @@ type figure struct {
 	// interval returns the interval of confidence in printed units, and change the tested change of
 	// the figure. They are nil for a figure that has none.
 	interval func(s *output.Summary) (low, high float64)
-	change   func(c *sides.Change) *sides.FigureChange
+	change   func(c *sides.PairChange) *sides.FigureChange
 }
 
 // periodOf returns the period of a summary, or NaN if its values have no times.
@@ -53,14 +53,14 @@ func (f *figure) valueOf(s *output.Summary) float64 {
 // number that the change compares, such as the geometric mean of the runs. Otherwise it is the
 // figure of all values of the side.
 func (t *Table) sideValue(p *sides.Pair, s *output.Summary, f *figure) float64 {
-	if s != nil && p.Change != nil && p.Change.Before != nil && f.change != nil {
+	if s != nil && p.Change.HasRuns() && f.change != nil {
 		c := f.change(p.Change)
 		if c.Known() {
 			return p.OfRuns(s, f.Figure, c)
 		}
 		// Runs have too few values for this percentile. The percentile of all values together
 		// cannot be compared with the means of runs in other columns.
-		if f.Name == "" && len(p.Change.Before) > 1 && len(p.Change.After) > 1 {
+		if f.Name == "" && len(p.Change.RunsBefore) > 1 && len(p.Change.RunsAfter) > 1 {
 			return math.NaN()
 		}
 	}
@@ -98,7 +98,7 @@ func (t *Table) figures() []figure {
 			of:       (*output.Summary).Throughput,
 			always:   true,
 			interval: func(s *output.Summary) (low, high float64) { return s.Confidence.Throughput(s) },
-			change:   func(c *sides.Change) *sides.FigureChange { return c.Rate },
+			change:   func(c *sides.PairChange) *sides.FigureChange { return c.Rate },
 		},
 		periodColumn: {
 			Figure: output.Figure{Name: period},
@@ -110,9 +110,9 @@ func (t *Table) figures() []figure {
 		meanColumn: value(output.Figure{Name: output.Mean}),
 		maxColumn:  value(output.Figure{Name: output.Max}),
 	}
-	all[meanColumn].change = func(c *sides.Change) *sides.FigureChange { return c.Mean }
+	all[meanColumn].change = func(c *sides.PairChange) *sides.FigureChange { return c.Mean }
 	if slices.Contains(t.Percentiles, 100) {
-		all[maxColumn].change = func(c *sides.Change) *sides.FigureChange { return c.Percentiles[100] }
+		all[maxColumn].change = func(c *sides.PairChange) *sides.FigureChange { return c.Percentiles[100] }
 	}
 	for n, p := range percentiles {
 		f := value(output.Figure{Percentile: p})
@@ -120,7 +120,7 @@ func (t *Table) figures() []figure {
 			e := s.Confidence.Percentiles[p]
 			return s.Scale.Of(e.Low), s.Scale.Of(e.High)
 		}
-		f.change = func(c *sides.Change) *sides.FigureChange { return c.Percentiles[p] }
+		f.change = func(c *sides.PairChange) *sides.FigureChange { return c.Percentiles[p] }
 		all = slices.Insert(all, meanColumn+1+n, f)
 	}
 	for _, f := range t.Shares {

@@ -25,8 +25,8 @@ func Compare(d, baseline *output.Document, pairs []sides.Pair, percentiles []flo
 		c := pair.Change
 		change := output.DocumentChange{
 			Tag:        pair.Tag,
-			RunsBefore: max(len(c.Before), 1),
-			RunsAfter:  max(len(c.After), 1),
+			RunsBefore: max(len(c.RunsBefore), 1),
+			RunsAfter:  max(len(c.RunsAfter), 1),
 			Throughput: changeDocument(c.Rate, 1),
 			Mean:       changeDocument(c.Mean, d.UnitRatio),
 		}

@@ -285,10 +285,10 @@ func (t *Table) summaryCells(s *output.Summary, digits int) []cell {
 // sideCells returns the cells of the figures of s, a side of a pair, which may be nil.
 func (t *Table) sideCells(p *sides.Pair, s *output.Summary, digits int) []cell {
 	runs := []*output.Summary{s}
-	if c := p.Change; c != nil && c.Before != nil {
-		runs = c.Before
+	if c := p.Change; c.HasRuns() {
+		runs = c.RunsBefore
 		if s == p.After {
-			runs = c.After
+			runs = c.RunsAfter
 		}
 	}
 	return t.figureCells(s, runs, digits, func(f *figure) float64 { return t.sideValue(p, s, f) })
@@ -354,7 +354,7 @@ func (t *Table) changeCell(p sides.Pair, f *figure) cell {
 		return plain
 	}
 	if f.always && f.change == nil { // the count and the period are no figures
-		if len(p.Change.Before) != len(p.Change.After) { // they add up different numbers of runs
+		if len(p.Change.RunsBefore) != len(p.Change.RunsAfter) { // they add up different numbers of runs
 			return cell{text: "-"}
 		}
 		return plain
@@ -368,7 +368,7 @@ func (t *Table) changeCell(p sides.Pair, f *figure) cell {
 	figure := f.change(p.Change)
 	text := figure.Text()
 	if text != "" && t.Tests {
-		before, after := max(len(p.Change.Before), 1), max(len(p.Change.After), 1)
+		before, after := max(len(p.Change.RunsBefore), 1), max(len(p.Change.RunsAfter), 1)
 		text += fmt.Sprintf(" p=%s n=%d+%d", people.Digits(max(figure.P, 1e-6), 2), before, after)
 	}
 	switch {

@@ -13,13 +13,13 @@ import (
 
 // OneSideFirst reports whether all runs of one side began before all runs of the other side. It is
 // false if a side has only one run, or if runs have no dates.
-func (c *Change) OneSideFirst() bool {
-	if len(c.Before) < 2 || len(c.After) < 2 {
+func (c *PairChange) OneSideFirst() bool {
+	if len(c.RunsBefore) < 2 || len(c.RunsAfter) < 2 {
 		return false
 	}
 	byStart := func(a, b *output.Summary) int { return cmp.Compare(a.Start, b.Start) }
-	firstBefore, lastBefore := slices.MinFunc(c.Before, byStart), slices.MaxFunc(c.Before, byStart)
-	firstAfter, lastAfter := slices.MinFunc(c.After, byStart), slices.MaxFunc(c.After, byStart)
+	firstBefore, lastBefore := slices.MinFunc(c.RunsBefore, byStart), slices.MaxFunc(c.RunsBefore, byStart)
+	firstAfter, lastAfter := slices.MinFunc(c.RunsAfter, byStart), slices.MaxFunc(c.RunsAfter, byStart)
 	if !people.Dated(firstBefore.Start) || !people.Dated(firstAfter.Start) {
 		return false
 	}

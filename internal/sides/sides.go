@@ -19,7 +19,7 @@ type Pair struct {
 	Before, After *output.Summary
 	// Change compares the two summaries. It is nil if no comparison is asked for, or if a side has
 	// no confidence.
-	Change *Change
+	Change *PairChange
 }
 
 // Name returns the printed name of the tag, or of the sum of all tags.
@@ -28,15 +28,15 @@ func (p *Pair) Name() string {
 	return (&output.Summary{Tag: p.Tag, AllTags: all}).Name()
 }
 
-// A Change has the comparisons of the figures of a pair.
-type Change struct {
+// A PairChange has the comparisons of the figures of a pair.
+type PairChange struct {
 	Percentiles map[float64]*FigureChange
 	Rate        *FigureChange
 	// Mean is nil if one run is compared with one: the mean of one run has no interval.
 	Mean *FigureChange
-	// Before and After are the summaries of the runs of each side. They are nil if one run is
-	// compared with one.
-	Before, After []*output.Summary
+	// RunsBefore and RunsAfter are the summaries of the runs of each side. They are nil if one run
+	// is compared with one, see [PairChange.HasRuns].
+	RunsBefore, RunsAfter []*output.Summary
 
 	// Level is the level of confidence of intervals in percent.
 	Level float64
@@ -79,10 +79,14 @@ func (c *FigureChange) Known() bool {
 	return c != nil && !math.IsNaN(c.Low) && !math.IsNaN(c.High) && (c.Seconds == 0 || c.Seconds >= minCompared)
 }
 
+// HasRuns reports whether the runs of each side are compared, and not one run with one. It is false
+// for nil.
+func (c *PairChange) HasRuns() bool { return c != nil && c.RunsBefore != nil }
+
 // New compares one run with another one. Both have a confidence.
-func New(before, after *output.Summary) *Change {
+func New(before, after *output.Summary) *PairChange {
 	a, b := before.Confidence, after.Confidence
-	c := &Change{Percentiles: make(map[float64]*FigureChange), Level: a.Level}
+	c := &PairChange{Percentiles: make(map[float64]*FigureChange), Level: a.Level}
 	for p, e := range a.Percentiles {
 		e, after := e.Times(before.Scale.Factor()), b.Percentiles[p].Times(after.Scale.Factor())
 		c.Percentiles[p] = &FigureChange{Comparison: confidence.Compare(e, after, a.Level)}
@@ -93,11 +97,11 @@ func New(before, after *output.Summary) *Change {
 
 // NewRuns compares several runs with several others, by the figures of each run. The pair has the
 // sums of each side.
-func NewRuns(pair Pair, before, after []*output.Summary, percentiles []float64, level float64) *Change {
-	c := &Change{
+func NewRuns(pair Pair, before, after []*output.Summary, percentiles []float64, level float64) *PairChange {
+	c := &PairChange{
 		Percentiles: make(map[float64]*FigureChange),
-		Before:      before,
-		After:       after,
+		RunsBefore:  before,
+		RunsAfter:   after,
 		Level:       level,
 		turns:       turnsOf(before, after),
 	}
@@ -123,11 +127,11 @@ func NewRuns(pair Pair, before, after []*output.Summary, percentiles []float64, 
 // Few reports whether a figure is a percentile with fewer than [counts.Few] values above it in one
 // of the runs. Such a percentile is not compared. The maximum and the minimum are compared all the
 // same, since the user asks for them.
-func (c *Change) Few(f output.Figure) bool {
+func (c *PairChange) Few(f output.Figure) bool {
 	if f.Name != "" || f.Percentile <= 0 || f.Percentile >= 100 {
 		return false
 	}
-	return Above(slices.Concat(c.Before, c.After), f.Percentile) < counts.Few
+	return Above(slices.Concat(c.RunsBefore, c.RunsAfter), f.Percentile) < counts.Few
 }
 
 // Above returns the number of values above a percentile in the run that has the fewest.
@@ -149,9 +153,9 @@ func commonFigure(s *output.Summary, f output.Figure) confidence.RunFigure {
 }
 
 // Of compares a figure of the runs of both sides.
-func (c *Change) Of(figure func(*output.Summary) confidence.RunFigure) confidence.Comparison {
+func (c *PairChange) Of(figure func(*output.Summary) confidence.RunFigure) confidence.Comparison {
 	var figures [2][]confidence.RunFigure
-	for side, runs := range [][]*output.Summary{c.Before, c.After} {
+	for side, runs := range [][]*output.Summary{c.RunsBefore, c.RunsAfter} {
 		for _, s := range runs {
 			f := figure(s)
 			f.Turn = c.turns[s]
@@ -165,7 +169,7 @@ func (c *Change) Of(figure func(*output.Summary) confidence.RunFigure) confidenc
 // the smallest that twice as many runs, or runs four times as long, would prove. bound is a ratio,
 // and atLeast reports that it is a lower bound. Next does not use the measured change, which is too
 // uncertain.
-func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) string {
+func (c *PairChange) Next(of confidence.Comparison, bound float64, atLeast bool) string {
 	return c.Prove(func(times float64) string {
 		ratio := bound * of.Least(c.Level, 1, times)
 		if atLeast {
@@ -178,18 +182,18 @@ func (c *Change) Next(of confidence.Comparison, bound float64, atLeast bool) str
 // Prove returns a sentence with two changes: the smallest that such runs prove, and the smallest
 // that more or longer runs would prove. proves returns this change for runs whose number or length
 // is times that of the runs at hand.
-func (c *Change) Prove(proves func(times float64) string) string {
+func (c *PairChange) Prove(proves func(times float64) string) string {
 	switch {
 	case c.Untimed() && proves(1) == NoChange:
 		return "So few values cannot show a change of any size"
 	case c.Untimed():
 		return fmt.Sprintf("As many values as these prove %s; four times as many, %s", proves(1), proves(4))
-	case c.Before == nil && proves(1) == NoChange:
+	case !c.HasRuns() && proves(1) == NoChange:
 		return "Runs this long cannot show a change of any size"
-	case c.Before == nil:
+	case !c.HasRuns():
 		return fmt.Sprintf("Runs as long as these prove %s; four times as long, %s", proves(1), proves(4))
 	}
-	before, after := len(c.Before), len(c.After)
+	before, after := len(c.RunsBefore), len(c.RunsAfter)
 	if proves(1) == NoChange {
 		return fmt.Sprintf("%d + %d runs like these cannot show a change of any size", before, after)
 	}
@@ -228,7 +232,7 @@ func Correct(pairs []Pair, percentiles []float64) {
 }
 
 // Paired reports whether the two runs ran at the same time.
-func (c *Change) Paired() bool {
+func (c *PairChange) Paired() bool {
 	for _, figure := range c.Percentiles {
 		if figure.Paired {
 			return true
@@ -238,7 +242,7 @@ func (c *Change) Paired() bool {
 }
 
 // Untimed reports whether one run is compared with one, and their values have no times.
-func (c *Change) Untimed() bool {
+func (c *PairChange) Untimed() bool {
 	for _, figure := range c.Percentiles {
 		if figure.Untimed {
 			return true

@@ -19,12 +19,12 @@ func TestNext(t *testing.T) {
 		}
 		return all
 	}
-	several := &Change{Level: 95, Before: make([]*output.Summary, 3), After: make([]*output.Summary, 3)}
+	several := &PairChange{Level: 95, RunsBefore: make([]*output.Summary, 3), RunsAfter: make([]*output.Summary, 3)}
 	calm := confidence.CompareRuns(runs(10, 10.1, 10.2), runs(11, 11.2, 11.1), 95)
 	single := calm
 	single.Seconds = 120
 	for _, test := range []struct {
-		c       *Change
+		c       *PairChange
 		of      confidence.Comparison
 		bound   float64
 		atLeast bool
@@ -32,7 +32,7 @@ func TestNext(t *testing.T) {
 	}{
 		{several, calm, 1.1, false, "3 + 3 runs like these prove +13.2%; 6 + 6 would prove +11.9%"},
 		{several, calm, 0.9, true, "3 + 3 runs like these prove -12.6%; 6 + 6 would prove -11.5%"},
-		{&Change{Level: 95}, single, 1.1, false, "Runs as long as these prove +13.2%; four times as long, +11.6%"},
+		{&PairChange{Level: 95}, single, 1.1, false, "Runs as long as these prove +13.2%; four times as long, +11.6%"},
 	} {
 		if got := test.c.Next(test.of, test.bound, test.atLeast); got != test.want {
 			t.Errorf("bound %v: %q, want %q", test.bound, got, test.want)
@@ -140,8 +140,8 @@ func TestKnown(t *testing.T) {
 // TestProve: what one run a side, several runs, or values without times would prove.
 func TestProve(t *testing.T) {
 	t.Parallel()
-	several := &Change{Before: make([]*output.Summary, 3), After: make([]*output.Summary, 4)}
-	untimed := &Change{Percentiles: map[float64]*FigureChange{99: {Comparison: confidence.Comparison{Untimed: true}}}}
+	several := &PairChange{RunsBefore: make([]*output.Summary, 3), RunsAfter: make([]*output.Summary, 4)}
+	untimed := &PairChange{Percentiles: map[float64]*FigureChange{99: {Comparison: confidence.Comparison{Untimed: true}}}}
 	proves := func(times float64) string { return fmt.Sprintf("%v%%", 8/times) }
 	none := func(times float64) string { // but twice as many, or four times as long, would
 		if times > 1 {
@@ -150,7 +150,7 @@ func TestProve(t *testing.T) {
 		return NoChange
 	}
 	for _, test := range []struct {
-		c      *Change
+		c      *PairChange
 		proves func(float64) string
 		want   string
 	}{
@@ -158,8 +158,8 @@ func TestProve(t *testing.T) {
 		{several, none, "3 + 4 runs like these cannot show a change of any size"},
 		{untimed, proves, "As many values as these prove 8%; four times as many, 2%"},
 		{untimed, none, "So few values cannot show a change of any size"},
-		{new(Change), proves, "Runs as long as these prove 8%; four times as long, 2%"},
-		{new(Change), none, "Runs this long cannot show a change of any size"},
+		{new(PairChange), proves, "Runs as long as these prove 8%; four times as long, 2%"},
+		{new(PairChange), none, "Runs this long cannot show a change of any size"},
 	} {
 		if got := test.c.Prove(test.proves); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
@@ -185,7 +185,7 @@ func TestCorrect(t *testing.T) {
 		{[]float64{0.04, 0.03, 0.02}, []bool{true, true, true}},
 		{[]float64{0.9, 0.9, 0.01}, []bool{false, false, true}},
 	} {
-		c := &Change{Level: 95, Rate: change(test.p[0]), Mean: change(test.p[1]), Percentiles: map[float64]*FigureChange{99: change(test.p[2])}}
+		c := &PairChange{Level: 95, Rate: change(test.p[0]), Mean: change(test.p[1]), Percentiles: map[float64]*FigureChange{99: change(test.p[2])}}
 		Correct([]Pair{{}, {Change: c}}, []float64{99})
 		for n, f := range []*FigureChange{c.Rate, c.Mean, c.Percentiles[99]} {
 			if f.Significant != test.want[n] {
@@ -193,7 +193,7 @@ func TestCorrect(t *testing.T) {
 			}
 		}
 	}
-	alone := &Change{Level: 95, Rate: change(0.04), Percentiles: map[float64]*FigureChange{99: change(0.01)}}
+	alone := &PairChange{Level: 95, Rate: change(0.04), Percentiles: map[float64]*FigureChange{99: change(0.01)}}
 	alone.Percentiles[99].Low = math.NaN()
 	if Correct([]Pair{{Change: alone}}, []float64{99}); !alone.Rate.Significant || alone.Percentiles[99].Significant {
 		t.Errorf("%+v", alone)

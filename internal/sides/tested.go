@@ -66,7 +66,7 @@ func rank(f output.Figure) int {
 // value returns a figure of a side of the pair in printed units, given its change.
 func (p *Pair) value(s *output.Summary, f output.Figure, change *FigureChange) float64 {
 	switch {
-	case p.Change.Before != nil:
+	case p.Change.HasRuns():
 		return p.OfRuns(s, f, change)
 	case f.Name == output.Throughput:
 		return s.Throughput()
@@ -107,7 +107,7 @@ const timesDrift = 3
 // runs of each side.
 func (c *Tested) ExceedsDrift() bool {
 	widest := 0.0
-	for _, runs := range [][]*output.Summary{c.Pair.Change.Before, c.Pair.Change.After} {
+	for _, runs := range [][]*output.Summary{c.Pair.Change.RunsBefore, c.Pair.Change.RunsAfter} {
 		lowest, highest := math.Inf(1), 0.0
 		for _, s := range runs {
 			value := RunFigureOf(s, c.Figure).Value
