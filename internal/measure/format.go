@@ -179,7 +179,7 @@ func choose(name string, h *head) (*Format, error) {
 	switch {
 	case name == "":
 		return nil, &UnknownError{nil, fmt.Errorf("the format is not known from the first line %s; "+
-			"-pattern says where lines have a time and a value, and -format names a format of hdrrec --help", quoted(firstText(h.text)))}
+			"-pattern says where lines have a time and a value, and -format names a format of hdrrec --help", quoted(firstNonBlankLine(h.text)))}
 	case len(named) == 1: // the user knows better than detects
 		return named[0], nil
 	}
@@ -211,8 +211,8 @@ func firstLine(text []byte) []byte {
 	return bytes.TrimSuffix(line, []byte("\r"))
 }
 
-// firstText returns the first line that is not blank.
-func firstText(text []byte) []byte { return firstLine(bytes.TrimSpace(text)) }
+// firstNonBlankLine returns the first line that is not blank.
+func firstNonBlankLine(text []byte) []byte { return firstLine(bytes.TrimSpace(text)) }
 
 // quoted returns at most 60 characters of text, in quotes.
 func quoted(text []byte) string { return fmt.Sprintf("%.60q", text) }

@@ -121,8 +121,8 @@ func (f *simulation) find(record []byte, places [][]byte) (skip bool, err error)
 	return false, nil
 }
 
-// statusOf returns the index of the status in a line: behind the groups, the name, and a number of
-// times. It returns -1 if there is no status.
+// statusOf returns the index of the field OK or KO in a line. The field follows the groups, the
+// name and times timestamps. statusOf returns -1 if there is none.
 func statusOf(line [][]byte, times int) int {
 	for n := 3 + times; n < len(line); n++ {
 		if status := string(line[n]); status != "OK" && status != "KO" {

@@ -138,7 +138,11 @@ func (h *histograms) line(text []byte) error {
 			if h.walker.done() {
 				h.makeReady(nil)
 			}
-			return h.tooMany()
+			err := h.tooMany()
+			if err != nil {
+				h.makeReady(nil)
+			}
+			return err
 		}
 		h.notJSON = true
 		h.waiting = nil

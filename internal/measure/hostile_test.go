@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 	"runtime"
 	"strconv"
@@ -135,6 +136,40 @@ func TestHostileMemory(t *testing.T) {
 				t.Errorf("%d MiB of memory for %d MiB of text", most>>20, size>>20)
 			}
 		})
+	}
+}
+
+// TestTooManyHistograms ends the reading of a document that has more histograms than may wait for
+// their time. The histograms before are read.
+func TestTooManyHistograms(t *testing.T) {
+	payload := "HISTFAAAACR42pJpmSzMwMDAwgABzFCaEUzW//9v/wEicP0WIxNgAGzZBq8="
+	text := repeatedText{
+		head:  `{"a":"` + payload + `"`,
+		part:  "\n" + `,"a":"` + payload + `"`,
+		times: 200_000,
+		tail:  "}\nTag=x " + payload + "\n",
+	}
+	r, err := NewReader(text.reader(), "f", "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs []error
+	rows := 0
+	for r.Scan() {
+		if err := r.Bad(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		rows++
+	}
+	if r.Err() != nil {
+		t.Error(r.Err())
+	}
+	if len(errs) != 1 || !errors.Is(errs[0], errWaiting) {
+		t.Errorf("%d errors, the first %v", len(errs), errs[:min(len(errs), 1)])
+	}
+	if rows < 100_000 || rows == 200_001 {
+		t.Errorf("%d rows", rows)
 	}
 }
 

@@ -320,7 +320,8 @@ func (p *parts) remember(row *Row, label, thread []byte) {
 	p.remembered++
 }
 
-// follows reports whether the last row of the same thread is a request that contains a row.
+// follows reports whether the last row of h's thread is the request label, and h lies within its
+// time.
 func (p *parts) follows(h *heldRow, label string) bool {
 	for n := p.remembered - 1; n >= 0 && n >= p.remembered-recentSize; n-- {
 		if b := &p.recent[n%recentSize]; string(b.thread) == h.thread {

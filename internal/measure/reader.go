@@ -28,7 +28,7 @@ type Reader struct {
 	// rowLine is the line of the row that Scan advanced to. bad is the row's error, or nil.
 	rowLine int
 	bad     *hdrlog.SyntaxError
-	ended   bool  // no text is left
+	ended   bool  // no text is left that can be read
 	failure error // the error that ended reading, or of an option that matches nothing
 }
 
@@ -130,11 +130,11 @@ func (r *Reader) Scan() bool {
 		if r.takeReady() {
 			return true
 		}
+		if r.ended {
+			return false
+		}
 		if !r.nextOfRecord() && !r.splitter.scanner.Scan() {
-			switch {
-			case r.ended:
-				return false
-			case r.end():
+			if r.end() {
 				return true
 			}
 			continue

@@ -58,7 +58,7 @@ var ErrNoInterval = errors.New("it has no interval")
 
 // LinesHint says how hdrrec reads lines of an unknown format, for a message with the first line.
 func LinesHint(begin []byte) string {
-	return fmt.Sprintf("hdrrec -pattern reads lines that have a time and a value; the first line is %s", quoted(firstText(begin)))
+	return fmt.Sprintf("hdrrec -pattern reads lines that have a time and a value; the first line is %s", quoted(firstNonBlankLine(begin)))
 }
 
 // Guessed reports whether the options leave the columns of the time or of the value open.

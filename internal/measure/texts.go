@@ -85,7 +85,8 @@ func DetectTexts(file io.Reader, name string, columns []string, needed int) (t *
 }
 
 // findColumns returns the names that a file has for wanted columns, empty for a column that it
-// lacks. ok is false if the file lacks one of the first needed columns, or has measurements.
+// lacks. ok is false if one of wanted[:needed] is missing, or if the file has a column of values
+// and none of the other wanted columns.
 func findColumns(names, wanted []string, needed int) (found []string, ok bool) {
 	others := false // the file has wanted columns that are not needed
 	for n, column := range wanted {
