@@ -10,7 +10,12 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// accessLog is the log of nginx or Apache with a pattern from the server's configuration: https://nginx.org/en/docs/http/ngx_http_log_module.html and https://httpd.apache.org/docs/2.4/mod/mod_log_config.html. The pattern must have the duration of the request. Times are ends of requests in nginx, and starts in Apache.
+// accessLog is the log of nginx or Apache with a pattern from the server's configuration: see
+// [nginx] and [Apache]. The pattern must have the duration of the request. Times are ends of
+// requests in nginx, and starts in Apache.
+//
+// [nginx]: https://nginx.org/en/docs/http/ngx_http_log_module.html
+// [Apache]: https://httpd.apache.org/docs/2.4/mod/mod_log_config.html
 var accessLog = Format{
 	Name:    "accesslog",
 	columns: Columns{OK: "status"},

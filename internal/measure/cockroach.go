@@ -10,7 +10,11 @@ import (
 	"hdrkit/hdrlog/histogram"
 )
 
-// cockroach is what the workload of CockroachDB writes with --histograms: a line of JSON for each operation and tick. A line has the counts of a histogram of hdrhistogram-go since the tick before. Values are nanoseconds. https://github.com/cockroachdb/cockroach/blob/master/pkg/workload/histogram/histogram.go
+// cockroach is what the [workload of CockroachDB] writes with --histograms: a line of JSON for each
+// operation and tick. A line has the counts of a histogram of hdrhistogram-go since the tick
+// before. Values are nanoseconds.
+//
+// [workload of CockroachDB]: https://github.com/cockroachdb/cockroach/blob/master/pkg/workload/histogram/histogram.go
 var cockroach = Format{
 	Name:    "cockroach",
 	detects: hasPaths(".Name", ".Hist.", ".Elapsed", ".Now"),

@@ -103,7 +103,9 @@ func valueIn(text, unit []byte) (int64, error) {
 // errNoValue is the error of a row without a value. The row is not malformed.
 var errNoValue = errors.New("no value")
 
-// isUpstream reports whether a column has the response times of upstream servers, as in nginx: https://nginx.org/en/docs/http/ngx_http_upstream_module.html#var_upstream_response_time.
+// isUpstream reports whether a column has the response times of upstream servers, as in [nginx].
+//
+// [nginx]: https://nginx.org/en/docs/http/ngx_http_upstream_module.html#var_upstream_response_time
 func isUpstream(column string) bool {
 	name := strings.TrimLeft(column[strings.LastIndexByte(column, '.')+1:], "$")
 	return strings.HasPrefix(name, "upstream_") && strings.HasSuffix(name, "_time")

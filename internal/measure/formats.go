@@ -14,7 +14,11 @@ var Formats = []Format{
 	hyperfine, llm, aiperf, guidellm, jmh, locust, jsonArray, hist, ndjson, jvm, gctrace, traceGC, heroku, logfmt, csv, values, lines,
 }
 
-// k6CSV and k6JSON are what k6 writes with --out csv and --out json: https://grafana.com/docs/k6/latest/results-output/real-time/csv/ and https://grafana.com/docs/k6/latest/results-output/real-time/json/. A row is a value of one of many metrics. Times are ends of requests.
+// k6CSV and k6JSON are what k6 writes with [--out csv] and [--out json]. A row is a value of one
+// of many metrics. Times are ends of requests.
+//
+// [--out csv]: https://grafana.com/docs/k6/latest/results-output/real-time/csv/
+// [--out json]: https://grafana.com/docs/k6/latest/results-output/real-time/json/
 var (
 	k6CSV = Format{
 		Name: "k6",
@@ -49,7 +53,10 @@ var (
 	}
 )
 
-// vegetaCSV and vegetaJSON are what vegeta encode writes: https://github.com/tsenart/vegeta#encode-command. Times are starts of requests. The CSV has no header.
+// vegetaCSV and vegetaJSON are what [vegeta encode] writes. Times are starts of requests. The CSV
+// has no header.
+//
+// [vegeta encode]: https://github.com/tsenart/vegeta#encode-command
 var (
 	vegetaCSV = Format{
 		Name:    "vegeta",
@@ -84,7 +91,10 @@ func isVegeta(h *head) bool {
 	return timeUnitOf([]byte(h.columns[0])) == hdrlog.Nanosecond && isDigits(code) && len(code) <= 3 && isDigits(latency)
 }
 
-// hey is what hey -o csv writes: https://github.com/rakyll/hey. Times are starts of requests, in seconds since the start of the run, which the file does not have. Rows are in the order of the requests' ends.
+// hey is what [hey] -o csv writes. Times are starts of requests, in seconds since the start of the
+// run, which the file does not have. Rows are in the order of the requests' ends.
+//
+// [hey]: https://github.com/rakyll/hey
 var hey = Format{
 	Name:      "hey",
 	columns:   Columns{Time: "offset", Value: "response-time", OK: "status-code"},
@@ -95,7 +105,10 @@ var hey = Format{
 	open:      openTable,
 }
 
-// ab is what ab -g writes: https://httpd.apache.org/docs/2.4/programs/ab.html. Times are starts of requests, in whole seconds. Rows are in the order of their values.
+// ab is what [ab -g] writes. Times are starts of requests, in whole seconds. Rows are in the order
+// of their values.
+//
+// [ab -g]: https://httpd.apache.org/docs/2.4/programs/ab.html
 var ab = Format{
 	Name:      "ab",
 	columns:   Columns{Time: "seconds", Value: "ttime"},
@@ -118,7 +131,9 @@ var (
 		open:    openObjects,
 		where:   []Condition{{Column: ".msg", Value: "handled request"}},
 	}
-	// envoy is the access log of Envoy: https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage#default-format-string. Times are starts of requests.
+	// envoy is the [access log of Envoy]. Times are starts of requests.
+	//
+	// [access log of Envoy]: https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage#default-format-string
 	envoy = Format{
 		Name:    "envoy",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
@@ -127,7 +142,9 @@ var (
 		open: patternOf(`[$start] "$request" $status $flags $received $sent $duration $upstream_time ` +
 			`"$forwarded_for" "$user_agent" "$id" "$host" "$upstream"`),
 	}
-	// istio is the access log of Istio's proxies, which are Envoys: https://istio.io/latest/docs/tasks/observability/logs/access-log/#default-access-log-format.
+	// istio is the [access log of Istio's proxies], which are Envoys.
+	//
+	// [access log of Istio's proxies]: https://istio.io/latest/docs/tasks/observability/logs/access-log/#default-access-log-format
 	istio = Format{
 		Name:    "istio",
 		columns: envoy.columns,
@@ -136,7 +153,9 @@ var (
 		open: patternOf(`[$start] "$request" $status $flags $details $termination "$failure" $received $sent ` +
 			`$duration $upstream_time "$forwarded_for" "$user_agent" "$id" "$host" "$upstream" $rest`),
 	}
-	// uwsgi is the default log of uWSGI: https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html. Times are starts of requests, without a time zone.
+	// uwsgi is the [default log of uWSGI]. Times are starts of requests, without a time zone.
+	//
+	// [default log of uWSGI]: https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html
 	uwsgi = Format{
 		Name:    "uwsgi",
 		columns: Columns{Time: "time", Value: "value", OK: "status", unit: "unit"},
@@ -153,7 +172,9 @@ var (
 		detects: matches(`^\d{10}\.\d{3} +\d+ \S+ [A-Z_]+/\d{3} \d+ \S+ \S+ \S+ \S+/\S+ \S+$`),
 		open:    patternOf("$time $elapsed $client $result/$status $bytes $method $uri $rest"),
 	}
-	// heroku is the log of Heroku's router: https://devcenter.heroku.com/articles/http-routing#heroku-router-log-format. A line is written at the end of its request.
+	// heroku is the [log of Heroku's router]. A line is written at the end of its request.
+	//
+	// [log of Heroku's router]: https://devcenter.heroku.com/articles/http-routing#heroku-router-log-format
 	heroku = Format{
 		Name:    "heroku",
 		columns: Columns{Time: "time", Value: "service", OK: "status"},
@@ -161,7 +182,10 @@ var (
 		detects: matches(`heroku[\[ ]router\]?[: -]+ ?.*\bat=.* service=\d+ms `),
 		open:    func(s *setup, _ *head) (fieldFinder, error) { return newPairs(s), nil },
 	}
-	// haproxy is what HAProxy writes with option httplog: https://docs.haproxy.org/2.6/configuration.html#8.2.3. Times are starts of requests, without a time zone. Syslog may put text before the client.
+	// haproxy is what HAProxy writes with [option httplog]. Times are starts of requests, without
+	// a time zone. Syslog may put text before the client.
+	//
+	// [option httplog]: https://docs.haproxy.org/2.6/configuration.html#8.2.3
 	haproxy = Format{
 		Name:    "haproxy",
 		columns: Columns{Time: "accept", Value: "total", OK: "status"},
@@ -171,7 +195,10 @@ var (
 	}
 )
 
-// tsung is tsung.dump, which Tsung writes with dumptraffic="protocol": http://tsung.erlang-projects.org/user_manual/conf-file.html. Times are ends of requests. Several machines write the rows, in no order.
+// tsung is tsung.dump, which Tsung writes with [dumptraffic="protocol"]. Times are ends of
+// requests. Several machines write the rows, in no order.
+//
+// [dumptraffic="protocol"]: http://tsung.erlang-projects.org/user_manual/conf-file.html
 var tsung = Format{
 	Name:      "tsung",
 	columns:   Columns{Time: "#date", Value: "duration", OK: "HTTP status"},
@@ -182,7 +209,10 @@ var tsung = Format{
 	open:      openTable,
 }
 
-// goYCSB is what go-ycsb writes with measurementtype=csv: https://github.com/pingcap/go-ycsb/blob/master/pkg/measurement/csv.go. All rows of an operation stand together.
+// goYCSB is what go-ycsb writes with [measurementtype=csv]. All rows of an operation stand
+// together.
+//
+// [measurementtype=csv]: https://github.com/pingcap/go-ycsb/blob/master/pkg/measurement/csv.go
 var goYCSB = Format{
 	Name:      "go-ycsb",
 	columns:   Columns{Time: "timestamp_us", Value: "latency_us", Tags: []string{"operation"}},
@@ -198,7 +228,10 @@ var ghzPaths = []string{".endReason", ".options.", ".fastest"}
 
 // These are the logs of load generators that have no header, or times since the start of the run.
 var (
-	// fio is what fio --write_lat_log writes: https://fio.readthedocs.io/en/latest/fio_doc.html#log-file-formats. Times are ends of operations. A file whose block size is 0 has averages, and is not detected.
+	// fio is what fio [--write_lat_log] writes. Times are ends of operations. A file whose block
+	// size is 0 has averages, and is not detected.
+	//
+	// [--write_lat_log]: https://fio.readthedocs.io/en/latest/fio_doc.html#log-file-formats
 	fio = Format{
 		Name:     "fio",
 		columns:  Columns{Time: "time", Value: "latency", Tags: []string{"operation"}},
@@ -208,7 +241,10 @@ var (
 		detects:  matches(`^\d+, \d+, [012], [1-9]\d*, \d+(, .*)?$`),
 		open:     patternOf("$time, $latency, $direction, $size, $rest"),
 	}
-	// pgbench is what pgbench -l writes: https://www.postgresql.org/docs/15/pgbench.html. Times are ends of transactions. If a transaction failed or was skipped, a word stands in place of its latency.
+	// pgbench is what [pgbench -l] writes. Times are ends of transactions. If a transaction failed
+	// or was skipped, a word stands in place of its latency.
+	//
+	// [pgbench -l]: https://www.postgresql.org/docs/15/pgbench.html
 	pgbench = Format{
 		Name:        "pgbench",
 		columns:     Columns{Time: "end", Value: "latency"},
@@ -218,7 +254,10 @@ var (
 		detects:     matches(`^\d+ \d+ (\d+|[a-z]+) \d+ \d{9,10} \d{1,6}( \d+)*$`),
 		open:        patternOf("$client $transaction $latency $script $stamp"),
 	}
-	// h2load is what h2load --log-file writes: https://nghttp2.org/documentation/h2load.1.html. Times are starts of requests. The status of a stream that failed is -1.
+	// h2load is what [h2load --log-file] writes. Times are starts of requests. The status of a
+	// stream that failed is -1.
+	//
+	// [h2load --log-file]: https://nghttp2.org/documentation/h2load.1.html
 	h2load = Format{
 		Name:    "h2load",
 		columns: Columns{Time: "start", Value: "duration", OK: "status"},
@@ -226,7 +265,10 @@ var (
 		detects: matches(`^\d{16}\t(-1|\d{3})\t\d+$`),
 		open:    tableOf("start", "status", "duration"),
 	}
-	// oha is what oha --output-format csv writes: https://github.com/hatoo/oha. Times are starts of requests, in seconds since the start of the run.
+	// oha is what [oha] --output-format csv writes. Times are starts of requests, in seconds since
+	// the start of the run.
+	//
+	// [oha]: https://github.com/hatoo/oha
 	oha = Format{
 		Name:      "oha",
 		columns:   Columns{Time: "request-start", Value: "request-duration", OK: "status"},
@@ -271,7 +313,12 @@ var (
 		source:  newRows,
 		open:    openDocument,
 	}
-	// llm is what the benchmarks of vLLM (--save-result --save-detailed) and SGLang (--output-file, --output-details) write: https://docs.vllm.ai/en/latest/cli/bench/serve/ and https://docs.sglang.io/developer_guide/bench_serving.html. The time to the first token of a failed request is 0.
+	// llm is what the benchmarks of [vLLM] (--save-result --save-detailed) and [SGLang]
+	// (--output-file, --output-details) write. The time to the first token of a failed request is
+	// 0.
+	//
+	// [vLLM]: https://docs.vllm.ai/en/latest/cli/bench/serve/
+	// [SGLang]: https://docs.sglang.io/developer_guide/bench_serving.html
 	llm = Format{
 		Name:        "vllm",
 		columns:     Columns{Value: "latency=ttfts+itls,ttft=ttfts,itl=itls", OK: "!errors"},
@@ -281,7 +328,9 @@ var (
 		source:      newRows,
 		open:        openDocument,
 	}
-	// aiperf is profile_export.jsonl of AIPerf: https://docs.nvidia.com/aiperf/tutorials/metrics-analysis/working-with-profile-export-files.
+	// aiperf is [profile_export.jsonl] of AIPerf.
+	//
+	// [profile_export.jsonl]: https://docs.nvidia.com/aiperf/tutorials/metrics-analysis/working-with-profile-export-files
 	aiperf = Format{
 		Name: "aiperf",
 		columns: Columns{
@@ -295,7 +344,10 @@ var (
 		source:  newRows,
 		open:    openDocument,
 	}
-	// guidellm is benchmarks.json of GuideLLM: https://github.com/vllm-project/guidellm. Its inter-token latency (itl) is the mean of each request.
+	// guidellm is benchmarks.json of [GuideLLM]. Its inter-token latency (itl) is the mean of each
+	// request.
+	//
+	// [GuideLLM]: https://github.com/vllm-project/guidellm
 	guidellm = Format{
 		Name: "guidellm",
 		columns: Columns{
@@ -314,7 +366,10 @@ var (
 		source:  newRows,
 		open:    openDocument,
 	}
-	// jmh is what JMH writes with -bm sample -rf json: https://github.com/openjdk/jmh. Values and their counts are in arrays of forks and iterations.
+	// jmh is what [JMH] writes with -bm sample -rf json. Values and their counts are in arrays of
+	// forks and iterations.
+	//
+	// [JMH]: https://github.com/openjdk/jmh
 	jmh = Format{
 		Name: "jmh",
 		columns: Columns{
@@ -331,7 +386,10 @@ var (
 		source: newRows,
 		open:   openDocument,
 	}
-	// locust is what locust --json prints, and --json-file writes: https://docs.locust.io/en/stable/configuration.html. locust rounds the response times.
+	// locust is what [locust --json] prints, and --json-file writes. locust rounds the
+	// response times.
+	//
+	// [locust --json]: https://docs.locust.io/en/stable/configuration.html
 	locust = Format{
 		Name: "locust",
 		columns: Columns{

@@ -14,7 +14,11 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// gatling is simulation.log of Gatling. Up to version 3.12.0 it is text, see [simulation]. Later versions write binary records, see [simulationRecords]. Both are defined in https://github.com/gatling/gatling/blob/v3.9.5/gatling-core/src/main/scala/io/gatling/core/stats/writer/LogFileDataWriter.scala and the same file of version 3.13.
+// gatling is simulation.log of Gatling. Up to version 3.12.0 it is text, see [simulation]. Later
+// versions write binary records, see [simulationRecords]. Both are defined in
+// [LogFileDataWriter.scala]: text in that of version 3.9.5, binary records in that of 3.13.
+//
+// [LogFileDataWriter.scala]: https://github.com/gatling/gatling/blob/v3.9.5/gatling-core/src/main/scala/io/gatling/core/stats/writer/LogFileDataWriter.scala
 var gatling = Format{
 	Name:    "gatling",
 	columns: Columns{Time: "start", End: "end", OK: "status", Tags: []string{"name"}},

@@ -217,7 +217,12 @@ func (h *histograms) element(path []byte) []byte {
 	return nil
 }
 
-// takeTime sets the span of an object by one of its keys. It returns false if the key is no time. memtier_benchmark writes milliseconds, and its values are microseconds: https://github.com/redis/memtier_benchmark. latte writes seconds since the start of the object around it: https://github.com/pkolaczk/latte.
+// takeTime sets the span of an object by one of its keys. It returns false if the key is no time.
+// [memtier_benchmark] writes milliseconds, and its values are microseconds. [latte] writes seconds
+// since the start of the object around it.
+//
+// [memtier_benchmark]: https://github.com/redis/memtier_benchmark
+// [latte]: https://github.com/pkolaczk/latte
 func (h *histograms) takeTime(object, key, value []byte) bool {
 	switch string(key) {
 	case "Start time":

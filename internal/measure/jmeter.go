@@ -15,7 +15,12 @@ import (
 	"hdrkit/internal/base/writers"
 )
 
-// jtl and jtlXML are what JMeter writes with -l results.jtl: CSV with a header and any delimiter, or XML. https://jmeter.apache.org/usermanual/listeners.html#csvlogformat describes both. Times are starts of requests, as the default of sampleresult.timestamp.start says. A transaction controller has a row beside the rows of its requests. A request may have rows of sub-results, for example of its redirects.
+// jtl and jtlXML are what JMeter writes with -l results.jtl: CSV with a header and any delimiter,
+// or XML; see the [manual]. Times are starts of requests, as the default of
+// sampleresult.timestamp.start says. A transaction controller has a row beside the rows of its
+// requests. A request may have rows of sub-results, for example of its redirects.
+//
+// [manual]: https://jmeter.apache.org/usermanual/listeners.html#csvlogformat
 var (
 	jtl = Format{
 		Name: "jtl",

@@ -18,7 +18,12 @@ import (
 // A date may stand before a line, as docker logs -t and kubectl logs --timestamps write it. It is
 // the time of the line, unless the line has a date of its own.
 var (
-	// jvm is what -Xlog of OpenJDK writes: https://openjdk.org/jeps/158. Decorations in brackets have the date, the time since the start of the program, or both. A line is written at the end of its pause. Safepoints have lines of their own. Of Java 8, only lines of -XX:+PrintGCApplicationStoppedTime are read.
+	// jvm is what [-Xlog] of OpenJDK writes. Decorations in brackets have the date, the time since
+	// the start of the program, or both. A line is written at the end of its pause. Safepoints
+	// have lines of their own. Of Java 8, only lines of -XX:+PrintGCApplicationStoppedTime are
+	// read.
+	//
+	// [-Xlog]: https://openjdk.org/jeps/158
 	jvm = Format{
 		Name:    "jvm",
 		columns: pauseColumns,
@@ -26,14 +31,21 @@ var (
 		detects: beginsPauses(jvmPauses, `^(\[[^\]]*\])*\[(gc|safepoint)( *|,[^\]]*)\]`),
 		open:    openPauses(jvmPauses),
 	}
-	// gctrace is what programs in Go write with GODEBUG=gctrace=1: https://pkg.go.dev/runtime#hdr-Environment_Variables. A line is a collection with two pauses: the first and the third of its times. Times are starts of collections, since the start of the program.
+	// gctrace is what programs in Go write with [GODEBUG=gctrace=1]. A line is a collection with
+	// two pauses: the first and the third of its times. Times are starts of collections, since the
+	// start of the program.
+	//
+	// [GODEBUG=gctrace=1]: https://pkg.go.dev/runtime#hdr-Environment_Variables
 	gctrace = Format{
 		Name:    "gctrace",
 		columns: pauseColumns,
 		detects: beginsPauses(goPauses, ""),
 		open:    openPauses(goPauses),
 	}
-	// traceGC is what V8 writes with --trace-gc: https://nodejs.org/en/learn/diagnostics/memory/using-gc-traces. A line is written at the end of its pause. The value does not include steps of marking before the pause, since the line has only their sum.
+	// traceGC is what V8 writes with [--trace-gc]. A line is written at the end of its pause. The
+	// value does not include steps of marking before the pause, since the line has only their sum.
+	//
+	// [--trace-gc]: https://nodejs.org/en/learn/diagnostics/memory/using-gc-traces
 	traceGC = Format{
 		Name:    "trace-gc",
 		columns: pauseColumns,

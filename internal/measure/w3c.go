@@ -11,7 +11,13 @@ import (
 	"hdrkit/hdrlog"
 )
 
-// w3c is a log in the extended format (https://www.w3.org/TR/WD-logfile), whose line #Fields: names the columns. IIS and CloudFront write it. Times are ends of requests, in two columns for date and time. The duration of a request is in milliseconds in IIS (https://learn.microsoft.com/en-us/windows/win32/http/w3c-logging). It is in seconds with decimals in CloudFront and the specification.
+// w3c is a log in the [extended format], whose line #Fields: names the columns. IIS and CloudFront
+// write it. Times are ends of requests, in two columns for date and time. The duration of a
+// request is in milliseconds [in IIS]. It is in seconds with decimals in CloudFront and the
+// specification.
+//
+// [extended format]: https://www.w3.org/TR/WD-logfile
+// [in IIS]: https://learn.microsoft.com/en-us/windows/win32/http/w3c-logging
 var w3c = Format{
 	Name:    "w3c",
 	columns: Columns{Time: "time", Value: "time-taken", OK: "sc-status"},
