@@ -75,7 +75,7 @@ type DocumentVerdict struct {
 	Verdict string `json:"verdict"`
 	Holds   *bool  `json:"holds"`
 	// Value is the figure, and Bound its largest or smallest allowed value. Both are null if the
-	// figure is missing.
+	// figure is missing. Of two runs at once, Value is Baseline with the change while both ran.
 	Value *float64 `json:"value"`
 	Bound *float64 `json:"bound"`
 	// Worse is set if a relative limit is undecided, and its figure is beyond the bound.

@@ -88,9 +88,9 @@ func run(std *message.Streams, o *options) error {
 		o.Times.SeparateOption = "r"
 	}
 	if o.Run.Verbose {
-		o.union.Observe = func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64) {
-			std.Verbosef("%s:%d: %s (%s to %s) goes to (%s to %s)", name, line, tags.Text(tag),
-				seconds(start), seconds(end), seconds(windowStart), seconds(windowEnd))
+		o.union.Observe = func(m union.Member) {
+			std.Verbosef("%s:%d: %s (%s to %s) goes to (%s to %s)", m.Name, m.Line, tags.Text(m.Tag),
+				seconds(m.Start), seconds(m.End), seconds(m.WindowStart), seconds(m.WindowEnd))
 		}
 	}
 	s, err := o.Scan(std, diagnostics)

@@ -61,16 +61,16 @@ func figuresOf(rows []*output.Summary) (all figures) {
 			continue
 		}
 		all.count = saturatedSum(all.count, h.TotalCount())
-		most := s.Scale.Of(h.MaxFloat())
-		if most > all.highest {
-			all.top, all.highest = s, most
+		highest := s.Scale.Of(h.MaxFloat())
+		if highest > all.highest {
+			all.top, all.highest = s, highest
 			all.ceiling = ceiling(h)
 		}
 		n := slices.IndexFunc(named, func(p float64) bool { return counts.Above(h, p) >= counts.Few })
 		if n < 0 {
 			n = len(named)
 		}
-		maxima[n] = max(maxima[n], most)
+		maxima[n] = max(maxima[n], highest)
 		if n == len(named) || n > first {
 			continue
 		}

@@ -15,8 +15,7 @@ import (
 const maxTrendSentences = 5
 
 // Trend returns a finding for each of the first changes of [sides.Trend.Changes], and last how many
-// figures changed. If only figures that one value decides have changed, the first finding says that
-// the others did not.
+// figures changed. If neither the rate nor a percentile has changed, the first finding says so.
 func Trend(t *sides.Trend, zone *time.Location) (all []output.Finding) {
 	note := func(format string, args ...any) {
 		all = append(all, output.Finding{Kind: kindTrend, Weight: output.Notes, Sentence: fmt.Sprintf(format, args...)})

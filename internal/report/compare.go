@@ -19,10 +19,11 @@ type figure struct {
 	// text returns the figure of a summary as text. If text is nil, the figure is a number with
 	// significant digits.
 	text func(s *output.Summary) string
-	// interval returns the interval of confidence in printed units, and change the tested change of
-	// the figure. They are nil for a figure that has none.
+	// interval returns the interval of confidence in printed units. It is nil for a figure that has
+	// none.
 	interval func(s *output.Summary) (low, high float64)
-	change   func(c *sides.PairChange) *sides.FigureChange
+	// compared is set if changes of the figure are tested.
+	compared bool
 }
 
 // periodOf returns the period of a summary, or NaN if its values have no times.
@@ -53,8 +54,8 @@ func (f *figure) valueOf(s *output.Summary) float64 {
 // number that the change compares, such as the geometric mean of the runs. Otherwise it is the
 // figure of all values of the side.
 func (t *Table) sideValue(p *sides.Pair, s *output.Summary, f *figure) float64 {
-	if s != nil && p.Change.HasRuns() && f.change != nil {
-		c := f.change(p.Change)
+	if s != nil && p.Change.HasRuns() && f.compared {
+		c := p.Change.Figure(f.Figure)
 		if c.Known() {
 			return p.OfRuns(s, f.Figure, c)
 		}
@@ -98,7 +99,7 @@ func (t *Table) figures() []figure {
 			of:       (*output.Summary).Throughput,
 			always:   true,
 			interval: func(s *output.Summary) (low, high float64) { return s.Confidence.Throughput(s) },
-			change:   func(c *sides.PairChange) *sides.FigureChange { return c.Rate },
+			compared: true,
 		},
 		periodColumn: {
 			Figure: output.Figure{Name: period},
@@ -110,17 +111,15 @@ func (t *Table) figures() []figure {
 		meanColumn: value(output.Figure{Name: output.Mean}),
 		maxColumn:  value(output.Figure{Name: output.Max}),
 	}
-	all[meanColumn].change = func(c *sides.PairChange) *sides.FigureChange { return c.Mean }
-	if slices.Contains(t.Percentiles, 100) {
-		all[maxColumn].change = func(c *sides.PairChange) *sides.FigureChange { return c.Percentiles[100] }
-	}
+	all[meanColumn].compared = true
+	all[maxColumn].compared = slices.Contains(t.Percentiles, 100)
 	for n, p := range percentiles {
 		f := value(output.Figure{Percentile: p})
 		f.interval = func(s *output.Summary) (low, high float64) {
 			e := s.Confidence.Percentiles[p]
 			return s.Scale.Of(e.Low), s.Scale.Of(e.High)
 		}
-		f.change = func(c *sides.PairChange) *sides.FigureChange { return c.Percentiles[p] }
+		f.compared = true
 		all = slices.Insert(all, meanColumn+1+n, f)
 	}
 	for _, f := range t.Shares {

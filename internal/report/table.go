@@ -294,8 +294,9 @@ func (t *Table) sideCells(p *sides.Pair, s *output.Summary, digits int) []cell {
 	return t.figureCells(s, runs, digits, func(f *figure) float64 { return t.sideValue(p, s, f) })
 }
 
-// figureCells returns the cells of the figures of a summary, which adds up runs. Of returns the
-// number in a cell.
+// figureCells returns the cells of the figures of a summary. Of returns the number in a cell. Runs
+// are the runs that the summary adds up: a figure has a mark if one of them has few values above
+// it.
 func (t *Table) figureCells(s *output.Summary, runs []*output.Summary, digits int, of func(f *figure) float64) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
@@ -353,7 +354,7 @@ func (t *Table) changeCell(p sides.Pair, f *figure) cell {
 	if p.Change == nil {
 		return plain
 	}
-	if f.always && f.change == nil { // the count and the period are no figures
+	if f.always && !f.compared { // the count and the period are no figures
 		if len(p.Change.RunsBefore) != len(p.Change.RunsAfter) { // they add up different numbers of runs
 			return cell{text: "-"}
 		}
@@ -362,10 +363,10 @@ func (t *Table) changeCell(p sides.Pair, f *figure) cell {
 	if plain.text != "-" {
 		plain.text = "?" + plain.text
 	}
-	if f.change == nil {
+	if !f.compared {
 		return plain
 	}
-	figure := f.change(p.Change)
+	figure := p.Change.Figure(f.Figure)
 	text := figure.Text()
 	if text != "" && t.Tests {
 		before, after := max(len(p.Change.RunsBefore), 1), max(len(p.Change.RunsAfter), 1)

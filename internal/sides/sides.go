@@ -83,6 +83,20 @@ func (c *FigureChange) Known() bool {
 // for nil.
 func (c *PairChange) HasRuns() bool { return c != nil && c.RunsBefore != nil }
 
+// Figure returns the change of a figure, nil if the figure was not compared.
+func (c *PairChange) Figure(f output.Figure) *FigureChange {
+	percentile, ranked := f.Rank()
+	switch {
+	case ranked:
+		return c.Percentiles[percentile]
+	case f.Name == output.Throughput:
+		return c.Rate
+	case f.Name == output.Mean:
+		return c.Mean
+	}
+	return nil
+}
+
 // New compares one run with another one. Both have a confidence.
 func New(before, after *output.Summary) *PairChange {
 	a, b := before.Confidence, after.Confidence
@@ -270,5 +284,6 @@ const UsualNoise = 0.04
 // UsualSame is the largest change, as a fraction, of figures that count as equal.
 const UsualSame = 0.1
 
-// NoChange replaces the smallest change that runs prove if only an enormous change would be proven.
+// NoChange is printed instead of the smallest change that runs prove if that change would be a
+// factor of 11 or more.
 const NoChange = "no change"

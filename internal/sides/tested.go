@@ -29,15 +29,15 @@ func TestedFigures(pairs []Pair, percentiles []float64) (all []Tested) {
 		if p.Change == nil {
 			continue
 		}
-		add := func(f output.Figure, change *FigureChange) {
-			if change.Known() {
+		add := func(f output.Figure) {
+			if change := p.Change.Figure(f); change.Known() {
 				all = append(all, Tested{p, change, f, rank(f), p.value(p.Before, f, change), p.value(p.After, f, change)})
 			}
 		}
-		add(output.Figure{Name: output.Throughput}, p.Change.Rate)
-		add(output.Figure{Name: output.Mean}, p.Change.Mean)
+		add(output.Figure{Name: output.Throughput})
+		add(output.Figure{Name: output.Mean})
 		for _, percentile := range percentiles {
-			add(output.AtPercentile(percentile), p.Change.Percentiles[percentile])
+			add(output.AtPercentile(percentile))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Tested) int {

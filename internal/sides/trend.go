@@ -81,7 +81,7 @@ func (f *TrendFigure) TagName() string {
 }
 
 // Changes returns all changes. Those of p99, the median and the rate come first, then those of
-// other percentiles, and last those of figures that one value decides. Within each of these groups,
+// other percentiles, and last those of all other figures. Within each of these groups,
 // the change that is largest against its noise comes first.
 func (t *Trend) Changes() (all []TrendChange) {
 	for n := range t.Figures {
@@ -94,7 +94,7 @@ func (t *Trend) Changes() (all []TrendChange) {
 }
 
 // Steady returns the names of p99, the median, the rate and other percentiles if none of them
-// changed, but a figure that one value decides did. Otherwise it returns nil.
+// changed, but another figure did, such as the maximum. Otherwise it returns nil.
 func (t *Trend) Steady() (names []string) {
 	changes := t.Changes()
 	if len(changes) == 0 || trendRank(changes[0].Of.Figure) < 2 {
@@ -110,7 +110,8 @@ func (t *Trend) Steady() (names []string) {
 }
 
 // trendRank orders the changes of figures: 0 for p99, the median and the rate, 1 for other
-// percentiles, and 2 for figures that one value decides.
+// percentiles, and 2 for all other figures: the maximum and the minimum, which one value decides,
+// and figures that only limits ask for, such as the mean.
 func trendRank(f output.Figure) int {
 	switch {
 	case f.Name == output.Throughput || f.Name == "" && (f.Percentile == 50 || f.Percentile == 99):

@@ -40,9 +40,19 @@ type Options struct {
 	Given func(log string) (hdrlog.Unit, bool)
 	// Warn, if set, is called for each warning.
 	Warn func(format string, args ...any)
-	// Observe, if set, is called for each interval in the order of time. It gets the times of the
-	// interval's window as far as they are known. All times are in milliseconds.
-	Observe func(name string, line int, tag []byte, start, end, windowStart, windowEnd int64)
+	// Observe, if set, is called for each interval in the order of time.
+	Observe func(Member)
+}
+
+// A Member is an interval that was put into its window. Times are in milliseconds.
+type Member struct {
+	// Name and Line are the place of the interval in the inputs.
+	Name       string
+	Line       int
+	Tag        []byte
+	Start, End int64
+	// WindowStart and WindowEnd are the times of the window as far as they are known.
+	WindowStart, WindowEnd int64
 }
 
 // A union is the state of one call of [Write].
@@ -217,7 +227,15 @@ func (u *union) merge(i *interval) error {
 	w := u.plan.windowFor(i)
 	w.members = append(w.members, i.sum)
 	if u.options.Observe != nil {
-		u.options.Observe(i.Name, i.Line, i.tag, i.start, i.end, w.start, w.end)
+		u.options.Observe(Member{
+			Name:        i.Name,
+			Line:        i.Line,
+			Tag:         i.tag,
+			Start:       i.start,
+			End:         i.end,
+			WindowStart: w.start,
+			WindowEnd:   w.end,
+		})
 	}
 	if len(w.members) == foldAt {
 		before := 0
