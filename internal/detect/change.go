@@ -1,6 +1,6 @@
-// Package detect finds changes, rhythms, groups and coincidences in a run. [Find] gets a series:
-// one figure, such as the logarithm of a percentile, for each of the equal parts of the run's time.
-// It returns a change that chance does not explain.
+// Package detect finds changes, rhythms, groups and coincidences in a run. [FindChange] gets a
+// series: one figure, such as the logarithm of a percentile, for each of the equal parts of the
+// run's time. It returns a change that chance does not explain.
 //
 // Neighbouring parts are correlated, so n parts have the information of n/T independent parts. As
 // in package confidence, T is the autocorrelation time of the residuals of a model of the series.
@@ -31,7 +31,8 @@ type Span struct{ From, To int }
 
 // A Change says how the level of a series changes. Spans are ascending. The span of a step goes
 // from the step to the end of the run, and the span of a decay from the start to the end of the
-// decay. By is the level of the first span minus the level of the rest.
+// decay. By is the level of the first span minus the level of the rest, and 0 for
+// a drift.
 type Change struct {
 	Kind  Kind
 	Spans []Span
@@ -40,7 +41,7 @@ type Change struct {
 
 const (
 	// Parts is the approximate number of parts of a run. MinParts is the smallest number of parts
-	// for [Find] and [Differs].
+	// for [FindChange] and [Differs].
 	Parts, MinParts = 150, 20
 	// limit is the nominal probability of a change in a run without a change. It is exact only for
 	// independent parts: a short run does not show how long its parts are correlated.
@@ -80,11 +81,11 @@ func newFit(kind Kind, residuals []float64, parameters float64, spans ...Span) *
 	return f
 }
 
-// Find returns the model that describes a series best: the lowest information criterion (BIC) among
-// the models that chance does not explain and that accept accepts. If there is none, it returns the
-// zero Change. The numbers of the series are finite. Tries is the number of series in which the
-// caller looks for changes.
-func Find(y []float64, tries int, accept func(Change) bool) Change {
+// FindChange returns the model that describes a series best: the lowest information criterion (BIC)
+// among the models that chance does not explain and that accept accepts. If there is none, it
+// returns the zero Change. The numbers of the series are finite. Tries is the number of series in
+// which the caller looks for changes.
+func FindChange(y []float64, tries int, accept func(Change) bool) Change {
 	if len(y) < MinParts {
 		return Change{}
 	}
@@ -119,8 +120,8 @@ func (f *fit) beyondChance(constant *fit, tries int) bool {
 	if f.Kind == Drift || f.Kind == Decay {
 		gain = constant.squares - f.squares
 	}
-	parts, error := independent(f.residuals, f.parameters)
-	t := math.Sqrt(max(gain, 0)) / error
+	parts, deviation := independent(f.residuals, f.parameters)
+	t := math.Sqrt(max(gain, 0)) / deviation
 	freedom := parts - f.parameters
 	return freedom >= 1 && confidence.Tail(t, freedom)*f.places(parts)*float64(tries) < limit
 }

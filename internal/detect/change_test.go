@@ -53,7 +53,7 @@ func TestFind(t *testing.T) {
 			for i := range y {
 				y[i] += test.add(i) + 3*above(r.Float64() < test.moments)
 			}
-			c := Find(y, 1, func(Change) bool { return true })
+			c := FindChange(y, 1, func(Change) bool { return true })
 			switch {
 			case c.Kind != test.want:
 			case c.Kind == Constant:
@@ -88,7 +88,7 @@ func TestChance(t *testing.T) {
 			for i := range y {
 				y[i] += test.step * above(i >= 60)
 			}
-			if Find(y, 1, func(Change) bool { return true }).Kind != Constant {
+			if FindChange(y, 1, func(Change) bool { return true }).Kind != Constant {
 				found++
 			}
 		}
@@ -109,7 +109,7 @@ func TestChanceShort(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
 		found := 0
 		for range 2000 {
-			if Find(steady(r, MinParts, test.correlation, 0.1), 1, always).Kind != Constant {
+			if FindChange(steady(r, MinParts, test.correlation, 0.1), 1, always).Kind != Constant {
 				found++
 			}
 		}
@@ -136,7 +136,7 @@ func TestFine(t *testing.T) {
 		for i := range y {
 			y[i] = test.by * above(2*i >= test.parts)
 		}
-		if got := Find(y, 1, func(Change) bool { return true }); got.Kind != test.want {
+		if got := FindChange(y, 1, func(Change) bool { return true }); got.Kind != test.want {
 			t.Errorf("%d parts, by %v: %+v", test.parts, test.by, got)
 		}
 	}
@@ -149,16 +149,16 @@ func TestAccept(t *testing.T) {
 	for i := range y {
 		y[i] += 0.3 * above(i >= 90)
 	}
-	if c := Find(y, 1, func(Change) bool { return true }); c.Kind != Step {
+	if c := FindChange(y, 1, func(Change) bool { return true }); c.Kind != Step {
 		t.Errorf("%+v, want a step", c)
 	}
-	if c := Find(y, 1, func(c Change) bool { return c.Kind == Phases }); c.Kind != Phases {
+	if c := FindChange(y, 1, func(c Change) bool { return c.Kind == Phases }); c.Kind != Phases {
 		t.Errorf("%+v, want phases", c)
 	}
 	for i := range y {
 		y[i] -= 0.2 * above(i >= 90)
 	}
-	if c := Find(y, 1_000_000, func(Change) bool { return true }); c.Kind != Constant {
+	if c := FindChange(y, 1_000_000, func(Change) bool { return true }); c.Kind != Constant {
 		t.Errorf("%+v of a million series", c)
 	}
 }

@@ -44,7 +44,7 @@ func TestFindExact(t *testing.T) {
 		for i, noise := range steady(rand.New(rand.NewPCG(8, 8)), Parts, 0, 0.02) {
 			y[i] = test.y(i) + noise
 		}
-		got := Find(y, 1, always)
+		got := FindChange(y, 1, always)
 		if got.Kind != test.want.Kind || !slices.Equal(got.Spans, test.want.Spans) || math.Abs(got.By-test.want.By) > 0.03 {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
@@ -58,7 +58,7 @@ func TestDrift(t *testing.T) {
 		for i, noise := range steady(rand.New(rand.NewPCG(8, 8)), Parts, 0, 0.05) {
 			y[i] = math.Log1p((times-1)*(float64(i)+0.5)/Parts) + noise
 		}
-		if got := Find(y, 1, always); got.Kind != Drift || got.Spans[0] != (Span{0, Parts}) {
+		if got := FindChange(y, 1, always); got.Kind != Drift || got.Spans[0] != (Span{0, Parts}) {
 			t.Errorf("%v times: %+v", times, got)
 		}
 	}
@@ -72,7 +72,7 @@ func TestDecay(t *testing.T) {
 			y[i] = math.Log1p(test.height*math.Exp(-(float64(i)+0.5)/test.time)) + noise
 		}
 		end := int(math.Ceil(test.time * math.Log(test.height/0.15)))
-		got := Find(y, 1, always)
+		got := FindChange(y, 1, always)
 		if got.Kind != Decay || got.Spans[0].From != 0 || abs(got.Spans[0].To-end) > 4 || math.Abs(got.By-y[0]) > 0.25 {
 			t.Errorf("%+v: %+v, want an end at %d and a height of %.2f", test, got, end, y[0])
 		}

@@ -106,7 +106,7 @@ func (a *analysis) rowChange(t *summary.Timeline, row *output.Summary) (c *rowCh
 				return c
 			}
 		}
-		detect.Find(levels, 2*len(a.run.Summaries), func(found detect.Change) bool {
+		detect.FindChange(levels, 2*len(a.run.Summaries), func(found detect.Change) bool {
 			possible := candidate{
 				Change:     found,
 				timeline:   t,
@@ -255,7 +255,7 @@ func (a *analysis) maximaPhase(row *output.Summary) (c *rowChange) {
 		}
 	}
 	at = append(at, end)
-	detect.Find(levels, len(a.run.Summaries), func(found detect.Change) bool {
+	detect.FindChange(levels, len(a.run.Summaries), func(found detect.Change) bool {
 		if found.Kind != detect.Phases {
 			return false
 		}

@@ -115,7 +115,7 @@ func compareLogs(tracks []summary.Track, start, end int64) []besideOthers {
 // phase returns a time in which the maxima of the log are higher than those of other logs, nil if
 // there is none. Tries is the number of logs that are looked at.
 func (b *besideOthers) phase(tries int) (phase *logPhase) {
-	detect.Find(b.above, tries, func(found detect.Change) bool {
+	detect.FindChange(b.above, tries, func(found detect.Change) bool {
 		if found.Kind != detect.Phases && found.Kind != detect.Step || found.By < 0 {
 			return false
 		}

@@ -57,7 +57,7 @@ func (a *analysis) rateChange() (c *change) {
 		return nil
 	}
 	rates := a.rates()
-	detect.Find(rates.levels, 1, func(found detect.Change) bool {
+	detect.FindChange(rates.levels, 1, func(found detect.Change) bool {
 		from := found.Spans[0].From
 		before, after := rates.levels[:from], rates.levels[from:]
 		switch found.Kind {

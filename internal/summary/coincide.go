@@ -13,8 +13,8 @@ import (
 	"hdrkit/tags"
 )
 
-// A Coincident is a phase in which more values than by chance are slow: values of a row above a
-// percentile.
+// A Coincident is a phase in which a row has more slow values than by chance. Slow values are those
+// above a percentile.
 type Coincident struct {
 	Phase      string
 	Row        []byte
@@ -202,9 +202,9 @@ func (t *slowTimeline) slowest() *slowValues {
 	return &t.above[0]
 }
 
-// coincident returns the phases in which more values than by chance are slow. The phase whose part
-// of the slow values is largest beyond its part of the time comes first. Behind it, a phase counts
-// only if it has slow values that come with no earlier phase.
+// coincident returns the phases in which more values than by chance are slow. They are in the order
+// of their part of the slow values minus their part of the time, the largest first. It leaves out a
+// phase if too few slow values come with it and with no phase before it.
 func (t *slowTimeline) coincident(phases []scan.NamedSpan) (all []Coincident) {
 	slow := t.slowest()
 	touched := t.touchedSlots(phases)

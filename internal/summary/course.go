@@ -289,7 +289,7 @@ type warmup struct {
 // that fades at the begin, or the levels before a step. Steady is false if the level still changes
 // in the second half. Tries is the number of series that are looked at.
 func (w *warmup) end(tries int) (window int, steady bool) {
-	found := detect.Find(w.levels, tries, func(c detect.Change) bool { return c.Kind != detect.Phases })
+	found := detect.FindChange(w.levels, tries, func(c detect.Change) bool { return c.Kind != detect.Phases })
 	switch found.Kind {
 	case detect.Decay:
 		window = w.at[found.Spans[0].To]

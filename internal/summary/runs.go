@@ -192,7 +192,7 @@ func shiftOf(windows []confidence.Window, start, size int64) *output.Shift {
 		return nil
 	}
 	levels, at := t.Levels(shiftPercentile)
-	found := detect.Find(levels, 1, func(c detect.Change) bool { return c.Kind == detect.Step })
+	found := detect.FindChange(levels, 1, func(c detect.Change) bool { return c.Kind == detect.Step })
 	if found.Kind == detect.Constant {
 		return nil
 	}
