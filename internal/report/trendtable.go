@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/sides"
+	"hdrkit/tags"
 )
 
 // trendSparkline returns a sparkline of a figure over runs, with at most width characters. The
@@ -55,8 +55,7 @@ func (t *Table) WriteTrend(w io.Writer, trend *sides.Trend) error {
 	var tag []sides.TrendFigure
 	for n, f := range trend.Figures {
 		tag = append(tag, f)
-		if n+1 < len(trend.Figures) && slices.Equal(trend.Figures[n+1].Tag,
-			f.Tag) && (trend.Figures[n+1].Tag == nil) == (f.Tag == nil) {
+		if n+1 < len(trend.Figures) && tags.Compare(trend.Figures[n+1].Tag, f.Tag) == 0 {
 			continue
 		}
 		fmt.Fprintf(b, "\n%s\n\n", escape(f.TagName()))

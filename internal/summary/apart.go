@@ -14,7 +14,7 @@ const apartIntervals = 10
 // Apart returns the names of inputs and when each of them ran, in the order of their starts, if no
 // two inputs overlap and much time lies between them. Otherwise it returns nil.
 func (hs *Histories) Apart() (names []string, spans []merge.Span) {
-	parts, err := hs.inOrder()
+	ordered, err := hs.inOrder()
 	if err != nil {
 		return nil, nil
 	}
@@ -23,7 +23,7 @@ func (hs *Histories) Apart() (names []string, spans []merge.Span) {
 		merge.Span
 	}
 	var runs []run
-	for _, h := range parts {
+	for _, h := range ordered {
 		if len(h.pieces) == 0 {
 			continue
 		}

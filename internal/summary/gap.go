@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hdrkit/hdrlog/merge"
+	"hdrkit/tags"
 )
 
 // A Gap is a time without values between intervals that have some.
@@ -28,11 +29,11 @@ const (
 // It joins gaps of several tags and logs that have more than half of their time in common. It finds
 // nothing if the log is so long that intervals were merged to windows.
 func (hs *Histories) Gaps() (all []Gap) {
-	parts, err := hs.inOrder()
+	ordered, err := hs.inOrder()
 	if err != nil || hs.coarse > 0 {
 		return nil
 	}
-	for _, h := range parts {
+	for _, h := range ordered {
 		for _, gap := range h.gaps() {
 			all = addGap(all, h, gap)
 		}
@@ -43,10 +44,7 @@ func (hs *Histories) Gaps() (all []Gap) {
 
 // addGap adds a gap of a history to all gaps. It joins gaps of several histories at the same time.
 func addGap(all []Gap, h *history, gap merge.Span) []Gap {
-	n := slices.IndexFunc(all, func(g Gap) bool {
-		common := min(g.End, gap.End) - max(g.Start, gap.Start)
-		return 2*common > max(g.End, gap.End)-min(g.Start, gap.Start)
-	})
+	n := slices.IndexFunc(all, func(g Gap) bool { return sameTime(merge.Span{Start: g.Start, End: g.End}, gap) })
 	if n < 0 {
 		n = len(all)
 		all = append(all, Gap{Start: gap.Start, End: gap.End})
@@ -55,7 +53,7 @@ func addGap(all []Gap, h *history, gap merge.Span) []Gap {
 	// All of these tags and inputs have no values in the time that their gaps have in common.
 	g.Start = max(g.Start, gap.Start)
 	g.End = min(g.End, gap.End)
-	if !slices.ContainsFunc(g.Tags, func(tag []byte) bool { return string(tag) == string(h.tag) && (tag == nil) == (h.tag == nil) }) {
+	if !slices.ContainsFunc(g.Tags, func(tag []byte) bool { return tags.Compare(tag, h.tag) == 0 }) {
 		g.Tags = append(g.Tags, h.tag)
 	}
 	if !slices.Contains(g.Inputs, h.input) {

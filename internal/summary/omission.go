@@ -42,12 +42,12 @@ func (s *sample) length() float64 { return float64(s.end - s.start) }
 // requests are never sent. Low counts are no evidence if counts are also low elsewhere. A time that
 // no interval covers counts as empty intervals.
 func (hs *Histories) Omission(millis func(input string, tag []byte) float64) (*Omission, error) {
-	parts, err := hs.inOrder()
+	ordered, err := hs.inOrder()
 	if err != nil || hs.coarse > 0 {
 		return nil, err
 	}
 	var worst *Omission
-	for _, h := range parts {
+	for _, h := range ordered {
 		unit := millis(h.input, h.tag)
 		log := make([]sample, 0, len(h.pieces))
 		for _, p := range h.pieces {

@@ -21,12 +21,12 @@ type Track struct {
 // returns how the values of a tag of an input are printed. Tracks returns nothing if the log is so
 // long that intervals were merged to windows.
 func (hs *Histories) Tracks(scale func(input string, tag []byte) hdrlog.Scale) (all []Track) {
-	parts, err := hs.inOrder()
+	ordered, err := hs.inOrder()
 	if err != nil || hs.coarse > 0 {
 		return nil
 	}
 	hs.inUnit(scale)
-	for _, h := range parts {
+	for _, h := range ordered {
 		t := Track{Input: h.input, Tag: h.tag, Intervals: make([]detect.Interval, 0, len(h.pieces))}
 		for _, p := range h.pieces {
 			t.Intervals = append(t.Intervals, detect.Interval{Start: p.Start, End: p.End, Count: p.count, Max: p.compared()})

@@ -2,11 +2,12 @@ package summary
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 
 	"hdrkit/hdrlog"
+	"hdrkit/hdrlog/merge"
+	"hdrkit/internal/base/heap"
 	"hdrkit/internal/detect"
 	"hdrkit/output"
 )
@@ -41,13 +42,13 @@ const bad = 2
 // moments of several logs have most of their time in common, only the highest one is returned. It
 // says how many other logs and tags were bad at the same time.
 func (hs *Histories) Worst(most int, scale func(input string, tag []byte) hdrlog.Scale) ([]output.Moment, error) {
-	parts, err := hs.inOrder()
+	ordered, err := hs.inOrder()
 	if err != nil {
 		return nil, err
 	}
 	hs.inUnit(scale)
 	var all []*sequence
-	for _, ofTag := range byTag(parts) {
+	for _, ofTag := range byTag(ordered) {
 		all = append(all, hs.sequences(ofTag)...)
 	}
 	for _, s := range all {
@@ -100,10 +101,9 @@ func (m *moment) compared() float64 { return float64(m.Max) * m.Scale.Factor() }
 
 // sequences returns the sequences of a tag, given the histories of the tag. A history continues the
 // sequence that ended last before it begins. The two may overlap by half an interval.
-func (hs *Histories) sequences(parts []*history) (all []*sequence) {
-	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b *history) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) })
-	for _, h := range parts {
+func (hs *Histories) sequences(ofTag []*history) (all []*sequence) {
+	byStart := func(a, b *history) int { return cmp.Compare(a.pieces[0].Start, b.pieces[0].Start) }
+	for _, h := range slices.SortedStableFunc(slices.Values(ofTag), byStart) {
 		var before *sequence
 		for _, s := range all {
 			if s.end <= h.pieces[0].Start+hs.length/2 && (before == nil || s.end > before.end) {
@@ -142,16 +142,22 @@ func (s *sequence) setTypical() {
 // moments returns up to most moments of a sequence, the highest first, and whether there are more.
 // Pieces with a gap of more than length milliseconds between them are no part of one moment.
 func (s *sequence) moments(most int, length int64) (all []moment, more bool) {
-	left := highestFirst{pieces: s.pieces}
+	var indices []int // of pieces with values
 	for n, w := range s.pieces {
 		if w.compared() > 0 {
-			left.order = append(left.order, n)
+			indices = append(indices, n)
 		}
 	}
-	heap.Init(&left)
+	// A heap avoids sorting all pieces, since mostly few moments are wanted.
+	left := heap.Of(indices, func(a, b int) bool {
+		if x, y := s.pieces[a].compared(), s.pieces[b].compared(); x != y {
+			return x > y
+		}
+		return a < b
+	})
 	taken := make([]bool, len(s.pieces))
 	for left.Len() > 0 {
-		at := heap.Pop(&left).(int)
+		at := left.Pop()
 		if taken[at] {
 			continue
 		}
@@ -186,32 +192,6 @@ func (s *sequence) momentOf(from, highest, to int) moment {
 	return m
 }
 
-// highestFirst is a heap of the indices of pieces, the highest piece first. It avoids sorting all
-// pieces, since mostly few moments are wanted.
-type highestFirst struct {
-	pieces []*piece
-	order  []int
-}
-
-func (h *highestFirst) Len() int      { return len(h.order) }
-func (h *highestFirst) Swap(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] }
-func (h *highestFirst) Push(any)      {}
-
-func (h *highestFirst) Less(i, j int) bool {
-	a, b := h.order[i], h.order[j]
-	if h.pieces[a].compared() != h.pieces[b].compared() {
-		return h.pieces[a].compared() > h.pieces[b].compared()
-	}
-	return a < b
-}
-
-func (h *highestFirst) Pop() any {
-	last := len(h.order) - 1
-	top := h.order[last]
-	h.order = h.order[:last]
-	return top
-}
-
 // reach returns the index of the last piece of a moment in one direction, given the index of the
 // highest piece. Step is the direction, -1 or 1. Taken marks the pieces of other moments, nil if
 // there are none.
@@ -236,7 +216,7 @@ func separate(sorted []moment, most int) (all []moment) {
 		if len(all) == most {
 			break
 		}
-		known := func(o moment) bool { return o.in != m.in && sameTime(&m.Moment, &o.Moment) }
+		known := func(o moment) bool { return o.in != m.in && sameTime(m.span(), o.span()) }
 		if !slices.ContainsFunc(all, known) {
 			all = append(all, m)
 		}
@@ -244,8 +224,11 @@ func separate(sorted []moment, most int) (all []moment) {
 	return all
 }
 
-// sameTime reports whether two moments have most of their time in common.
-func sameTime(a, b *output.Moment) bool {
+// span returns when the moment starts and ends.
+func (m *moment) span() merge.Span { return merge.Span{Start: m.Start, End: m.End} }
+
+// sameTime reports whether two spans have most of their time in common.
+func sameTime(a, b merge.Span) bool {
 	both := min(a.End, b.End) - max(a.Start, b.Start)
 	return 2*both > max(a.End, b.End)-min(a.Start, b.Start)
 }
@@ -263,7 +246,7 @@ func (m *moment) findOthers(all []*sequence, length int64) {
 			continue
 		}
 		other := s.momentContaining(at, length)
-		if !sameTime(&m.Moment, &other.Moment) {
+		if !sameTime(m.span(), other.span()) {
 			continue
 		}
 		m.Others++

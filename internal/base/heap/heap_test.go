@@ -37,6 +37,21 @@ func TestHeap(t *testing.T) {
 	}
 }
 
+// TestOf: items come out of a heap in order, whatever order they had.
+func TestOf(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	for size := range 40 {
+		var got []int
+		for h := Of(random.Perm(size), func(a, b int) bool { return a < b }); h.Len() > 0; {
+			got = append(got, h.Pop())
+		}
+		if len(got) != size || !slices.IsSorted(got) {
+			t.Errorf("%d items: %v", size, got)
+		}
+	}
+}
+
 // numbers are a queue that fails at a negative number.
 type numbers struct {
 	rest []int
