@@ -36,7 +36,7 @@ const (
 )
 
 // named lists the figures of [Stats] that are not percentiles. To add a figure, add an entry: it is
-// then available for limits, columns of -trend, and -sort.
+// then available for limits and -sort.
 var named = []struct {
 	name     string
 	unitless bool // the figure is a number, not a value with a unit
@@ -89,19 +89,9 @@ func ParseFigure(text string) (f Figure, err error) {
 	f.Percentile, err = strconv.ParseFloat(strings.TrimPrefix(text, "p"), 64)
 	if err != nil || !(f.Percentile >= 0 && f.Percentile <= 100) {
 		err = fmt.Errorf("%q is neither a percentile from 0 to 100 nor %s, over(VALUE) or apdex(VALUE)%s", text,
-			strings.Join(names, ", "), MeantPercentile(text))
+			strings.Join(names, ", "), people.PercentileHint(text))
 	}
 	return f, err
-}
-
-// MeantPercentile returns a question for an error message if the decimal point of a percentile is
-// missing: "; did you mean p99.9?" for p999. For any other text it returns an empty string.
-func MeantPercentile(text string) string {
-	digits := strings.TrimPrefix(text, "p")
-	if len(digits) < 3 || digits[0] != '9' || strings.Trim(digits, "0123456789") != "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean p%s.%s?", digits[:2], digits[2:])
 }
 
 func (f Figure) String() string {

@@ -59,6 +59,16 @@ func Counted(n int64, thing string) string {
 	return Whole(n) + " " + thing
 }
 
+// PercentileHint returns a question for an error message if the decimal point of a percentile is
+// missing: "; did you mean p99.9?" for p999. For any other text it returns an empty string.
+func PercentileHint(text string) string {
+	digits := strings.TrimPrefix(text, "p")
+	if len(digits) < 3 || digits[0] != '9' || strings.Trim(digits, "0123456789") != "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean p%s.%s?", digits[:2], digits[2:])
+}
+
 // Grouped puts commas between the thousands of a number that has no exponent.
 func Grouped(number string) string {
 	whole, fraction, hasFraction := strings.Cut(number, ".")

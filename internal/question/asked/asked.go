@@ -9,6 +9,7 @@ import (
 
 	"hdrkit/hdrlog"
 	"hdrkit/internal/base/message"
+	"hdrkit/internal/base/people"
 	"hdrkit/internal/base/unit"
 	"hdrkit/internal/finding"
 	"hdrkit/internal/gate"
@@ -139,7 +140,7 @@ func parseFigure(text string) (f output.Figure, err error) {
 // noPercentile returns the error about a text that is no percentile.
 func noPercentile(text string) error {
 	return message.Usagef("-p: %q is neither max nor a percentile, which is a number from 0 to 100%s", text,
-		output.MeantPercentile(text))
+		people.PercentileHint(text))
 }
 
 // HaveUnit reports whether the bound of a share has a unit. Then the unit of the logs must be
