@@ -140,7 +140,7 @@ func (a *answer) evaluate(q *question) error {
 	if err := a.setScale(q); err != nil {
 		return err
 	}
-	a.verdicts = gate.Judge(q.limits.all, gate.Figures{
+	a.verdicts = gate.Judge(q.limits.all, gate.Measured{
 		Summaries: summaries,
 		Watch:     a.watch,
 		Strict:    q.limits.undecided == "fail",

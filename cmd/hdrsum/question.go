@@ -17,8 +17,8 @@ import (
 type question struct {
 	std     *message.Streams
 	source  source
-	figures figures
-	limits  limits
+	figures summaryFigures
+	limits  checkedLimits
 	lists   lists
 	order   order
 	rows    series.Options // which rows over time to make
@@ -36,8 +36,8 @@ type source struct {
 	verbose     bool // print a line for each interval or window
 }
 
-// figures are the figures of summaries to compute.
-type figures struct {
+// summaryFigures are the figures of summaries to compute.
+type summaryFigures struct {
 	printed          asked.Figures
 	percentilesGiven bool   // the user chose the percentiles
 	period           string // how to compute it, see [summary.Modes]
@@ -49,8 +49,8 @@ type figures struct {
 	hidden        bool
 }
 
-// limits are the limits of -sla.
-type limits struct {
+// checkedLimits are the limits of -sla.
+type checkedLimits struct {
 	all       []gate.Limit
 	undecided string // -undecided
 }
@@ -153,18 +153,18 @@ func (f *flags) page(of *format) page {
 }
 
 // checkedLimits returns the limits. It refuses limits of changes.
-func (f *flags) checkedLimits() (limits, error) {
+func (f *flags) checkedLimits() (checkedLimits, error) {
 	for _, l := range f.limits {
 		if l.Change != nil {
-			return limits{}, message.Usagef("-sla: %q is a change: hdrdiff OLD NEW compares logs", l.Text)
+			return checkedLimits{}, message.Usagef("-sla: %q is a change: hdrdiff OLD NEW compares logs", l.Text)
 		}
 	}
-	return limits{f.limits, f.undecided}, nil
+	return checkedLimits{f.limits, f.undecided}, nil
 }
 
 // summaryFigures returns the figures of summaries to compute.
-func (f *flags) summaryFigures() figures {
-	all := figures{
+func (f *flags) summaryFigures() summaryFigures {
+	all := summaryFigures{
 		printed:          f.figures.printed,
 		percentilesGiven: f.given.percentiles,
 		period:           f.figures.period,

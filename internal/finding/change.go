@@ -66,13 +66,13 @@ func (a *analysis) shift() []output.Finding {
 		load = ", as does the rate"
 	}
 	f.Sentence = fmt.Sprintf("%s%s %s %s: from about %s to %s%s.", output.Figure{Percentile: c.percentile},
-		a.say.of(c.row.Name()), people.RoseOrFell(after/before), a.when(&c.change), formatNumber(people.Rounded(before, 2)),
+		a.say.of(c.row.Name()), people.RoseOrFell(after/before), a.when(&c.levelChange), formatNumber(people.Rounded(before, 2)),
 		a.say.quantity(people.Rounded(after, 2)), load)
 	return []output.Finding{f}
 }
 
 // when says when a level changes.
-func (a *analysis) when(c *change) string {
+func (a *analysis) when(c *levelChange) string {
 	if c.Kind == detect.Drift {
 		return "in the course of the run"
 	}

@@ -10,8 +10,8 @@ import (
 	"hdrkit/output"
 )
 
-// A change is a change of a level over time: of a percentile, of maxima, or of the rate.
-type change struct {
+// A levelChange is a change of a level over time: of a percentile, of maxima, or of the rate.
+type levelChange struct {
 	detect.Change
 	// start and end are the time in which the level is different, in milliseconds since the epoch.
 	start, end int64
@@ -22,7 +22,7 @@ type change struct {
 
 // A rowChange is a change of the level of a row.
 type rowChange struct {
-	change
+	levelChange
 	row        *output.Summary
 	percentile float64 // the percentile of before and after
 	// times is the ratio of the maxima from start to end to the other maxima, if the change is a
@@ -36,7 +36,7 @@ type courses struct {
 	rows []rowChange
 	logs []logPhase // logs that are higher than the others for a time
 	slow []slowLog
-	rate *change // nil if it does not change
+	rate *levelChange // nil if it does not change
 	// lead has for each part of the time by how much the row with the highest figure is above the
 	// next row, as a difference of logarithms. It is nil if that is not known.
 	lead []float64
@@ -191,7 +191,7 @@ func (a *analysis) describe(row *output.Summary, s *candidate) *rowChange {
 	before, after := s.levels(first), s.levels(second)
 	moved := after.over(before)
 	c := &rowChange{
-		change: change{
+		levelChange: levelChange{
 			Change: s.Change,
 			start:  s.timeline.At(s.at[s.Spans[0].From]),
 			end:    s.timeline.At(s.at[s.Spans[0].To]),
@@ -260,8 +260,8 @@ func (a *analysis) maximaPhase(row *output.Summary) (c *rowChange) {
 			return false
 		}
 		c = &rowChange{
-			change: change{Change: found, start: at[found.Spans[0].From], end: at[found.Spans[0].To]},
-			row:    row,
+			levelChange: levelChange{Change: found, start: at[found.Spans[0].From], end: at[found.Spans[0].To]},
+			row:         row,
 		}
 		if !a.inMaxima(c, at) {
 			c = nil

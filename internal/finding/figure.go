@@ -31,8 +31,8 @@ type value struct {
 // name returns the name of the percentile, such as p99.
 func (v *value) name() string { return output.Figure{Percentile: v.percentile}.String() }
 
-// figures are the figures of all rows.
-type figures struct {
+// rowFigures are the figures of all rows.
+type rowFigures struct {
 	count   int64           // number of values of all rows
 	highest float64         // the maximum of all rows, in printed units
 	top     *output.Summary // the row with the maximum
@@ -51,7 +51,7 @@ type figures struct {
 }
 
 // figuresOf returns the figures of rows. It decodes the counts of each row only once.
-func figuresOf(rows []*output.Summary) (all figures) {
+func figuresOf(rows []*output.Summary) (all rowFigures) {
 	first := len(named)                     // index of the first of named that a row has enough values for
 	leading := 0.0                          // the highest of all.values
 	maxima := make([]float64, len(named)+1) // highest maximum of rows, by the index that first has for the row

@@ -93,7 +93,7 @@ type analysis struct {
 	omission *omission       // nil if no requests were omitted
 	tracks   []summary.Track // tracks of all tags of all logs
 	apart    separateRuns
-	figures  figures
+	figures  rowFigures
 	courses  courses
 }
 

@@ -45,7 +45,7 @@ func runOf(t *testing.T, limits string) *Run {
 	for _, s := range r.Summaries {
 		s.Scale = r.Scale
 	}
-	r.Verdicts = gate.Judge(parsed, gate.Figures{Summaries: r.Summaries})
+	r.Verdicts = gate.Judge(parsed, gate.Measured{Summaries: r.Summaries})
 	return r
 }
 
@@ -127,7 +127,7 @@ func TestSmallUnit(t *testing.T) {
 			t.Fatal(err)
 		}
 		limits := []gate.Limit{*r.Verdicts[0].Limit}
-		r.Verdicts = gate.Judge(limits, gate.Figures{Summaries: r.Summaries})
+		r.Verdicts = gate.Judge(limits, gate.Measured{Summaries: r.Summaries})
 		if got := Limits(r)[0].Sentence; got != want {
 			t.Errorf("%s: %s, want %s", limit, got, want)
 		}
@@ -150,7 +150,7 @@ func TestExactCount(t *testing.T) {
 		}
 		before, after := summaryOf(t, "read", 37632), summaryOf(t, "read", 38726)
 		r := &Run{Summaries: []*output.Summary{after}}
-		r.Verdicts = gate.Judge(limits, gate.Figures{Summaries: r.Summaries, Baseline: []*output.Summary{before}})
+		r.Verdicts = gate.Judge(limits, gate.Measured{Summaries: r.Summaries, Baseline: []*output.Summary{before}})
 		if got := Limits(r)[0].Sentence; got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
@@ -290,10 +290,10 @@ func TestLoad(t *testing.T) {
 	}{{8e6, 200, true}, {8e6, 50, false}, {2e6, 200, false}, {2e6, 50, true}} {
 		r := runOf(t, "p99<=1s")
 		a := analyse(r)
-		step := change{Change: detect.Change{Kind: detect.Step}, before: 4e6, after: test.after}
+		step := levelChange{Change: detect.Change{Kind: detect.Step}, before: 4e6, after: test.after}
 		a.courses = courses{
-			rows: []rowChange{{change: step, row: r.Summaries[0], percentile: 99}},
-			rate: &change{before: 100, after: test.rate},
+			rows: []rowChange{{levelChange: step, row: r.Summaries[0], percentile: 99}},
+			rate: &levelChange{before: 100, after: test.rate},
 		}
 		if got := a.shift()[0].Sentence; strings.HasSuffix(got, ", as does the rate.") != test.says {
 			t.Errorf("to %v at %v/s: %s", test.after, test.rate, got)

@@ -52,7 +52,7 @@ func (a *analysis) rates() (all rates) {
 }
 
 // rateChange returns how the rate of all logs together changes, nil if it does not.
-func (a *analysis) rateChange() (c *change) {
+func (a *analysis) rateChange() (c *levelChange) {
 	if len(a.tracks) == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (a *analysis) rateChange() (c *change) {
 		default:
 			return false
 		}
-		c = &change{
+		c = &levelChange{
 			Change: found,
 			start:  rates.at[from],
 			end:    rates.at[len(rates.at)-1],

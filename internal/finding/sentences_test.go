@@ -225,7 +225,7 @@ func TestChanged(t *testing.T) {
 	} {
 		after := rowOf(t, "a", map[int64]int64{test.value: test.count})
 		r := &Run{Summaries: []*output.Summary{after}, Scale: inMillis}
-		r.Verdicts = gate.Judge(limits, gate.Figures{Summaries: r.Summaries, Baseline: []*output.Summary{before}})
+		r.Verdicts = gate.Judge(limits, gate.Measured{Summaries: r.Summaries, Baseline: []*output.Summary{before}})
 		var got []string
 		for _, f := range Limits(r) {
 			got = append(got, f.Sentence)

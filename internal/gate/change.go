@@ -138,27 +138,27 @@ func (l *Limit) Printing(scale hdrlog.Scale) *Limit {
 
 // judgeChange checks a limit of a change. If a side has several runs, it checks the geometric mean
 // of their figures.
-func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
+func (v *Verdict) judgeChange(s *output.Summary, m *Measured) {
 	l := v.Limit
-	base := summary.Find(f.Baseline, s.Tag)
+	base := summary.Find(m.Baseline, s.Tag)
 	switch {
 	case base == nil:
-		v.Missing = f.noRow() + " before"
+		v.Missing = m.noRow() + " before"
 		return
 	case base.Counts().TotalCount() == 0:
 		v.Missing = "no values before"
 		return
 	}
 	v.Relative.Baseline = l.Of(base)
-	change := changeOf(f.Pairs, s.Tag)
+	change := changeOf(m.Pairs, s.Tag)
 	var c confidence.Comparison
 	why := ""
 	if l.Name != output.Count { // a count has no interval of confidence
 		c, why = l.compare(change)
 	}
 	switch {
-	case l.Name == output.Count && f.Runs != f.RunsBefore: // scale to the same number of runs
-		v.Relative.Baseline *= float64(f.Runs) / float64(f.RunsBefore)
+	case l.Name == output.Count && m.Runs != m.RunsBefore: // scale to the same number of runs
+		v.Relative.Baseline *= float64(m.Runs) / float64(m.RunsBefore)
 	case l.Name != output.Count && why == "" && change.HasRuns():
 		v.Relative.Baseline, v.Value = c.Before, c.After
 	}
@@ -176,7 +176,7 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 	case why != "":
 		v.undecided(why)
 	case l.Name == "" && (c.Seconds > 0 || c.Untimed):
-		v.decideVersions(c, f, func() string { return change.Next(c, v.Bound/v.Relative.Baseline, l.AtLeast) })
+		v.decideVersions(c, m, func() string { return change.Next(c, v.Bound/v.Relative.Baseline, l.AtLeast) })
 	case l.Name != output.Count:
 		v.Low, v.High = c.Low*v.Relative.Baseline, c.High*v.Relative.Baseline
 		v.decideInterval(change.Next(c, v.Bound/v.Relative.Baseline, l.AtLeast))
@@ -187,8 +187,8 @@ func (v *Verdict) judgeChange(s *output.Summary, f *Figures) {
 // figure beyond the bound fails if noise between runs does not explain it, and is undecided
 // otherwise. A figure within the bound holds if the runs are long enough. If the judge is strict,
 // the whole interval must be within the bound. Next says which change runs of this length prove.
-func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func() string) {
-	wide := c.Versions(f.Tolerance.Noise)
+func (v *Verdict) decideVersions(c confidence.Comparison, m *Measured, next func() string) {
+	wide := c.Versions(m.Tolerance.Noise)
 	v.Low, v.High = wide.Low*v.Relative.Baseline, wide.High*v.Relative.Baseline
 	better, worse := v.Low, v.High
 	needed := c.High * v.Relative.Baseline
@@ -197,9 +197,9 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 		needed = c.Low * v.Relative.Baseline
 	}
 	switch {
-	case f.Strict:
+	case m.Strict:
 		needed = worse
-	case c.Calm(f.Tolerance.Noise):
+	case c.Calm(m.Tolerance.Noise):
 		needed = v.Value
 	}
 	v.decide(v.keeps(needed))
@@ -208,8 +208,8 @@ func (v *Verdict) decideVersions(c confidence.Comparison, f *Figures, next func(
 	}
 	why := "the interval includes the bound"
 	switch {
-	case c.Calm(f.Tolerance.Noise):
-		why = fmt.Sprintf("one run each shows changes of %.2g%% or more", 100*confidence.ShownBetween(f.Tolerance.Noise))
+	case c.Calm(m.Tolerance.Noise):
+		why = fmt.Sprintf("one run each shows changes of %.2g%% or more", 100*confidence.ShownBetween(m.Tolerance.Noise))
 	case !v.keeps(v.Value):
 		why = next()
 	}

@@ -322,8 +322,8 @@ type Relative struct {
 	Worse bool
 }
 
-// Figures are what limits are checked against.
-type Figures struct {
+// Measured is what limits are checked against.
+type Measured struct {
 	// Summaries are checked. Limits of changes compare them with Baseline, and the changes of Pairs
 	// say which differences chance explains.
 	Summaries, Baseline []*output.Summary
@@ -349,26 +349,26 @@ type Figures struct {
 // whole interval violates it. A relative limit of a figure without an interval is undecided: the
 // difference may be chance. An absolute one is checked by the figure itself, which decides if
 // enough values lie above it.
-func Judge(limits []Limit, f Figures) []Verdict {
+func Judge(limits []Limit, m Measured) []Verdict {
 	var verdicts []Verdict
 	for n := range limits {
 		l := &limits[n]
 		judged := false
-		for _, s := range f.Summaries {
+		for _, s := range m.Summaries {
 			if l.For(s) {
-				v := l.judge(s, &f)
-				v.Outage = f.Watch.of(l, s).outage
+				v := l.judge(s, &m)
+				v.Outage = m.Watch.of(l, s).outage
 				verdicts = append(verdicts, v)
 				judged = true
 			}
 		}
 		missing := func(tag string) {
 			v := NewVerdict(l, tag)
-			v.Missing = f.missing(tag)
+			v.Missing = m.missing(tag)
 			verdicts = append(verdicts, v)
 		}
-		for _, s := range f.Baseline {
-			if l.For(s) && summary.Find(f.Summaries, s.Tag) == nil {
+		for _, s := range m.Baseline {
+			if l.For(s) && summary.Find(m.Summaries, s.Tag) == nil {
 				missing(s.Name())
 				judged = true
 			}
@@ -381,8 +381,8 @@ func Judge(limits []Limit, f Figures) []Verdict {
 }
 
 // noRow says that a row of a limit does not exist.
-func (f *Figures) noRow() string {
-	if f.Phases {
+func (m *Measured) noRow() string {
+	if m.Phases {
 		return "no intervals in this phase"
 	}
 	return "no intervals with this tag"
@@ -390,10 +390,10 @@ func (f *Figures) noRow() string {
 
 // missing says that there is no row with a name. If a row has the name in the spelling of logs, it
 // says so.
-func (f *Figures) missing(name string) string {
-	text := f.noRow()
+func (m *Measured) missing(name string) string {
+	text := m.noRow()
 	spelled := string(logline.AppendTag(nil, []byte(name), hdrlog.MaxTag))
-	if spelled != name && summary.Find(f.Summaries, tags.Parse(spelled)) != nil {
+	if spelled != name && summary.Find(m.Summaries, tags.Parse(spelled)) != nil {
 		text += "; it is called " + spelled
 	}
 	return text
@@ -414,7 +414,7 @@ func (l *Limit) unit() string {
 const roundoff = 1e-12
 
 // judge checks the limit for the row of a summary.
-func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
+func (l *Limit) judge(s *output.Summary, m *Measured) Verdict {
 	v := NewVerdict(l, s.Name())
 	v.Bound = l.Value
 	v.Unit = l.unit()
@@ -423,7 +423,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	}
 	if l.Window > 0 {
 		v.Bound, v.Missing = l.Share, "no values"
-		if h := f.Watch.of(l, s); h.all > 0 {
+		if h := m.Watch.of(l, s); h.all > 0 {
 			v.Missing = ""
 			v.Windows = h.all
 			v.Value = 100 * float64(h.kept) / float64(h.all)
@@ -437,10 +437,10 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	}
 	v.Value = l.Of(s)
 	if l.Change != nil {
-		v.judgeChange(s, f)
+		v.judgeChange(s, m)
 		return v
 	}
-	if change := changeOf(f.Pairs, s.Tag); change.HasRuns() {
+	if change := changeOf(m.Pairs, s.Tag); change.HasRuns() {
 		v.Note = "of all runs together"
 		if l.Name == output.Throughput { // runs without dates seem to run at once
 			v.Note = "the mean of the runs"
@@ -453,7 +453,7 @@ func (l *Limit) judge(s *output.Summary, f *Figures) Verdict {
 	}
 	v.slack = math.Abs(v.Value - l.best(v.Value, s))
 	v.decide(v.keeps(v.Value))
-	v.believe(s, f)
+	v.believe(s, m)
 	v.doubt(s)
 	return v
 }
@@ -490,7 +490,7 @@ func (l *Limit) allows(value, bound, slack float64) bool {
 }
 
 // believe judges by the interval of confidence, if the statistic has one.
-func (v *Verdict) believe(s *output.Summary, f *Figures) {
+func (v *Verdict) believe(s *output.Summary, m *Measured) {
 	l := v.Limit
 	switch {
 	case l.Name == output.Count:
@@ -505,7 +505,7 @@ func (v *Verdict) believe(s *output.Summary, f *Figures) {
 		v.Low, v.High = e.Low*(v.Value/e.Value), e.High*(v.Value/e.Value) // the figure may be in another unit
 		if math.IsNaN(v.Low) && math.IsNaN(v.High) {
 			v.Note = "too short for an interval"
-			if f.Strict {
+			if m.Strict {
 				v.Result = output.Undecided
 			}
 		}

@@ -190,7 +190,7 @@ func TestJudge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verdicts := Judge(limits, Figures{Summaries: after, Baseline: before})
+		verdicts := Judge(limits, Measured{Summaries: after, Baseline: before})
 		var all []string
 		failed := 0
 		for _, v := range verdicts {
@@ -216,7 +216,7 @@ func TestJudge(t *testing.T) {
 	zero := summaryOf("", 5)
 	zero.Period = 0
 	limits, _ := Parse("throughput>=1")
-	if v := Judge(limits, Figures{Summaries: []*output.Summary{zero}})[0]; v.Result != output.Fails || v.Missing != "the period is zero" {
+	if v := Judge(limits, Measured{Summaries: []*output.Summary{zero}})[0]; v.Result != output.Fails || v.Missing != "the period is zero" {
 		t.Errorf("no period: %+v", v)
 	}
 }
@@ -240,7 +240,7 @@ func TestRecorded(t *testing.T) {
 		if err := w.Check(10_000, s); err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w})[0]; (v.Result == output.Holds) != holds {
+		if v := Judge(limits, Measured{Summaries: []*output.Summary{s}, Watch: w})[0]; (v.Result == output.Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -261,7 +261,7 @@ func TestDouble(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}})[0]; (v.Result == output.Holds) != holds {
+		if v := Judge(limits, Measured{Summaries: []*output.Summary{{Histogram: h, Period: 1000}}})[0]; (v.Result == output.Holds) != holds {
 			t.Errorf("%s: %+v", limit, v)
 		}
 	}
@@ -304,7 +304,7 @@ func TestInterval(t *testing.T) {
 		}
 		s := summaryOf("", slices.Repeat([]int64{10}, 20)...)
 		s.Confidence = &output.Confidence{Percentiles: map[float64]confidence.Estimate{50: {Value: 10, Low: test.low, High: test.high}}}
-		v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Strict: strict})[0]
+		v := Judge(limits, Measured{Summaries: []*output.Summary{s}, Baseline: []*output.Summary{s}, Strict: strict})[0]
 		got := v.Result.String()
 		if v.Note != "" {
 			got += ", " + v.Note
@@ -338,7 +338,7 @@ func TestDoubt(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := summaryOf("", slices.Repeat([]int64{10}, test.count)...)
-		v := Judge(limits, Figures{Summaries: []*output.Summary{s}})[0]
+		v := Judge(limits, Measured{Summaries: []*output.Summary{s}})[0]
 		got := v.Result.String()
 		if v.Note != "" {
 			got += ", " + v.Note
@@ -365,7 +365,7 @@ func TestJSON(t *testing.T) {
 		}
 		a := []*output.Summary{summaryOf("a", 10)}
 		a[0].Scale = hdrlog.Scale{Ratio: 1, In: hdrlog.Millisecond}
-		got, err := json.Marshal(Judge(limits, Figures{Summaries: a, Baseline: a})[0].document())
+		got, err := json.Marshal(Judge(limits, Measured{Summaries: a, Baseline: a})[0].document())
 		if text := strings.ReplaceAll(string(got), `\u003c`, "<"); text != want || err != nil {
 			t.Errorf("%v\n%s, want\n%s", err, text, want)
 		}
@@ -396,7 +396,7 @@ func TestRelative(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := Figures{Summaries: test.after[:1], Baseline: same[:1], Pairs: change(same, test.after)}
+		f := Measured{Summaries: test.after[:1], Baseline: same[:1], Pairs: change(same, test.after)}
 		if v := Judge(limits, f)[0]; v.Result != test.want {
 			t.Errorf("%s is %s, want %s: %+v", test.limit, v.Result, test.want, v)
 		}
@@ -414,7 +414,7 @@ func TestExactBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := Judge(limits, Figures{Summaries: []*output.Summary{s}})[0]; v.Value != want {
+		if v := Judge(limits, Measured{Summaries: []*output.Summary{s}})[0]; v.Value != want {
 			t.Errorf("%s: %v, want %v", limit, v.Value, want)
 		}
 	}

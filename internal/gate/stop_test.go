@@ -35,7 +35,7 @@ func endsAt(t *testing.T, limit string, stop Stop, values, seconds int) int {
 		if err := w.Check(1000, window); err != nil {
 			t.Fatal(err)
 		}
-		f := Figures{Summaries: []*output.Summary{all}, Watch: w}
+		f := Measured{Summaries: []*output.Summary{all}, Watch: w}
 		if w.Ends(Judge(limits, f), f.Summaries) {
 			return second
 		}
@@ -91,7 +91,7 @@ func TestStopNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Period = 1000 * seconds
-		f := Figures{Summaries: []*output.Summary{all}, Watch: w}
+		f := Measured{Summaries: []*output.Summary{all}, Watch: w}
 		if got := w.Ends(Judge(limits, f), f.Summaries); got != want {
 			t.Errorf("nothing for %d s: %v, want %v", seconds-10, got, want)
 		}
@@ -134,7 +134,7 @@ func TestStopWindows(t *testing.T) {
 			}
 		}
 		all := []*output.Summary{summaryOf("", 5)}
-		verdicts := Judge(limits, Figures{Summaries: all, Watch: w})
+		verdicts := Judge(limits, Measured{Summaries: all, Watch: w})
 		if got := w.Ends(verdicts, all); got != test.want {
 			t.Errorf("%+v: %v, %+v", test, got, verdicts[0])
 		}
@@ -230,7 +230,7 @@ func TestStopLate(t *testing.T) {
 			}
 			all := []*output.Summary{summaryOf("", values...)}
 			all[0].Period = 1000 * seconds
-			if got := w.Ends(Judge(limits, Figures{Summaries: all, Watch: w}), all); got != test.want {
+			if got := w.Ends(Judge(limits, Measured{Summaries: all, Watch: w}), all); got != test.want {
 				t.Errorf("%d%% above after %d s: %v", test.above, seconds, got)
 			}
 		}

@@ -40,7 +40,7 @@ func TestVersions(t *testing.T) {
 			}
 			change := &sides.PairChange{Percentiles: map[float64]*sides.FigureChange{99: {Comparison: c}}}
 			v := Verdict{Limit: &limits[0], Value: 1000 * c.Ratio}
-			v.judgeChange(s, &Figures{
+			v.judgeChange(s, &Measured{
 				Baseline:  []*output.Summary{s},
 				Pairs:     []sides.Pair{{Tag: s.Tag, Before: s, After: s, Change: change}},
 				Tolerance: sides.Tolerance{Noise: 0.04},

@@ -139,7 +139,7 @@ func TestOutages(t *testing.T) {
 	}
 	for tag, want := range outages {
 		s := summaryOf(tag, 1)
-		if got := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w})[0].Outage; got != want {
+		if got := Judge(limits, Measured{Summaries: []*output.Summary{s}, Watch: w})[0].Outage; got != want {
 			t.Errorf("%s: %+v, want %+v", tag, got, want)
 		}
 	}
@@ -210,7 +210,7 @@ func TestWindows(t *testing.T) {
 	limits, w := watch(t, s, "insert-rt:p99<=6ms in 99% of 10s,insert-rt:p99<=6ms in 80% of 10s,insert-rt:max<=100ms in 50% of 1m,read-rt:count>=3000 in 100% of 10s", 0)
 	h, _ := histogram.New(histogram.Layout{Digits: 3, Lowest: 1})
 	h.Record(1)
-	verdicts := Judge(limits, Figures{Summaries: []*output.Summary{{Tag: []byte("insert-rt"), Histogram: h}, {Tag: []byte("read-rt"), Histogram: h}}, Watch: w})
+	verdicts := Judge(limits, Measured{Summaries: []*output.Summary{{Tag: []byte("insert-rt"), Histogram: h}, {Tag: []byte("read-rt"), Histogram: h}}, Watch: w})
 	want := "[{83.33 99 60 false} {83.33 80 60 true} {0 50 10 false} {100 100 60 true}]"
 	type line struct {
 		value, bound float64
@@ -244,7 +244,7 @@ func TestAllTags(t *testing.T) {
 	if err := w.Check(1000, &output.Summary{AllTags: true, Histogram: s.Histogram}); err != nil {
 		t.Fatal(err)
 	}
-	if v := Judge(limits, Figures{Summaries: []*output.Summary{s}, Watch: w}); v[0].Tag != "all tags" || v[0].Windows != 1 {
+	if v := Judge(limits, Measured{Summaries: []*output.Summary{s}, Watch: w}); v[0].Tag != "all tags" || v[0].Windows != 1 {
 		t.Errorf("%+v", v[0])
 	}
 	if b := w.Breaches(); len(b) != 2 || b[0].Tag != "all tags" || b[1].Tag != "all tags" {

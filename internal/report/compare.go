@@ -10,8 +10,8 @@ import (
 	"hdrkit/output"
 )
 
-// A figure is a statistic of a summary, and a column of a [Table].
-type figure struct {
+// A figureColumn is a statistic of a summary, and a column of a [Table].
+type figureColumn struct {
 	output.Figure
 	of func(s *output.Summary) float64
 	// always is set if a summary without values has the figure, too.
@@ -43,7 +43,7 @@ func head(f output.Figure) string {
 }
 
 // valueOf returns the figure of s, or NaN if s is nil or does not have the figure.
-func (f *figure) valueOf(s *output.Summary) float64 {
+func (f *figureColumn) valueOf(s *output.Summary) float64 {
 	if s == nil || !f.always && s.Counts().TotalCount() == 0 {
 		return math.NaN()
 	}
@@ -53,7 +53,7 @@ func (f *figure) valueOf(s *output.Summary) float64 {
 // sideValue returns the figure of s, a side of a pair. If a change of runs is known, it is the
 // number that the change compares, such as the geometric mean of the runs. Otherwise it is the
 // figure of all values of the side.
-func (t *Table) sideValue(p *sides.Pair, s *output.Summary, f *figure) float64 {
+func (t *Table) sideValue(p *sides.Pair, s *output.Summary, f *figureColumn) float64 {
 	if s != nil && p.Change.HasRuns() && f.compared {
 		c := p.Change.Figure(f.Figure)
 		if c.Known() {
@@ -73,11 +73,11 @@ const period = "period"
 
 // figures returns the columns of a table after its labels. They share the statistics of a summary,
 // so that one pass through its counts serves all columns.
-func (t *Table) figures() []figure {
+func (t *Table) figures() []figureColumn {
 	percentiles := t.columnPercentiles()
 	known := make(map[*output.Summary]output.Stats)
-	value := func(f output.Figure) figure {
-		return figure{Figure: f, of: func(s *output.Summary) float64 {
+	value := func(f output.Figure) figureColumn {
+		return figureColumn{Figure: f, of: func(s *output.Summary) float64 {
 			stats, ok := known[s]
 			if !ok {
 				stats = output.StatsOf(s.Counts(), percentiles, output.Stats{})
@@ -87,7 +87,7 @@ func (t *Table) figures() []figure {
 		}}
 	}
 	count := func(s *output.Summary) string { return people.Whole(s.Counts().TotalCount()) }
-	all := []figure{
+	all := []figureColumn{
 		countColumn: {
 			Figure: output.Figure{Name: output.Count},
 			of:     func(s *output.Summary) float64 { return float64(s.Counts().TotalCount()) },
@@ -124,7 +124,7 @@ func (t *Table) figures() []figure {
 	}
 	for _, f := range t.Shares {
 		share := func(s *output.Summary) float64 { return f.Share(s.Counts(), s.Scale) }
-		all = slices.Insert(all, len(all)-1, figure{
+		all = slices.Insert(all, len(all)-1, figureColumn{
 			Figure: f,
 			of:     share,
 			text: func(s *output.Summary) string {

@@ -279,7 +279,7 @@ func (t *Table) leaveOutMore(g *grid) {
 
 // summaryCells returns the cells of the figures of a summary.
 func (t *Table) summaryCells(s *output.Summary, digits int) []cell {
-	return t.figureCells(s, []*output.Summary{s}, digits, func(f *figure) float64 { return f.valueOf(s) })
+	return t.figureCells(s, []*output.Summary{s}, digits, func(f *figureColumn) float64 { return f.valueOf(s) })
 }
 
 // sideCells returns the cells of the figures of s, a side of a pair, which may be nil.
@@ -291,13 +291,13 @@ func (t *Table) sideCells(p *sides.Pair, s *output.Summary, digits int) []cell {
 			runs = c.RunsAfter
 		}
 	}
-	return t.figureCells(s, runs, digits, func(f *figure) float64 { return t.sideValue(p, s, f) })
+	return t.figureCells(s, runs, digits, func(f *figureColumn) float64 { return t.sideValue(p, s, f) })
 }
 
 // figureCells returns the cells of the figures of a summary. Of returns the number in a cell. Runs
 // are the runs that the summary adds up: a figure has a mark if one of them has few values above
 // it.
-func (t *Table) figureCells(s *output.Summary, runs []*output.Summary, digits int, of func(f *figure) float64) (all []cell) {
+func (t *Table) figureCells(s *output.Summary, runs []*output.Summary, digits int, of func(f *figureColumn) float64) (all []cell) {
 	for _, f := range t.figures() {
 		c := cell{text: "-"}
 		v := of(&f)
@@ -315,7 +315,7 @@ func (t *Table) figureCells(s *output.Summary, runs []*output.Summary, digits in
 
 // annotate adds to the cell of a figure its interval, and a mark if few values are above the figure
 // in one of the runs.
-func (t *Table) annotate(c cell, s *output.Summary, runs []*output.Summary, f *figure, digits int) cell {
+func (t *Table) annotate(c cell, s *output.Summary, runs []*output.Summary, f *figureColumn, digits int) cell {
 	if s == nil || s.Counts().TotalCount() == 0 || c.text == "-" {
 		return c
 	}
@@ -349,7 +349,7 @@ func (t *Table) changeCells(p sides.Pair) (all []cell) {
 // changeCell returns the cell with the change of a figure. The text begins with ~ if the change is
 // within the noise, ! if it is beyond the noise but not proven, and ? if there is too little data.
 // Only a proven change has a colour.
-func (t *Table) changeCell(p sides.Pair, f *figure) cell {
+func (t *Table) changeCell(p sides.Pair, f *figureColumn) cell {
 	plain := cell{text: percentChange(t.sideValue(&p, p.Before, f), t.sideValue(&p, p.After, f))}
 	if p.Change == nil {
 		return plain

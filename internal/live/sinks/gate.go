@@ -177,7 +177,7 @@ func (g *Gate) judge(fit bool) (all []*output.Summary, verdicts []gate.Verdict, 
 	for _, s := range all {
 		s.Scale = scale.Times(s.Scale.Factor())
 	}
-	return all, gate.Judge(g.limits, gate.Figures{Summaries: all, Watch: g.watch}), nil
+	return all, gate.Judge(g.limits, gate.Measured{Summaries: all, Watch: g.watch}), nil
 }
 
 // Findings returns the findings about the run so far, the most important first. It searches for

@@ -56,7 +56,7 @@ type Result struct {
 func (c *Comparison) Compare() *Result {
 	r := &Result{Pairs: c.pairs()}
 	c.dropIntervals(false)
-	r.Verdicts = gate.Judge(c.Limits, gate.Figures{
+	r.Verdicts = gate.Judge(c.Limits, gate.Measured{
 		Summaries:  c.After.Summaries,
 		Baseline:   c.Before.Summaries,
 		Pairs:      r.Pairs,

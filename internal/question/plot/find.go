@@ -85,7 +85,7 @@ func (r *reading) find(s *search, one *scan.Scan, result *summary.Result, histor
 	run.Histories = histories
 	run.Corrected = s.corrected
 	run.Reading = finding.ReadingOf(s.diagnostics)
-	run.Verdicts = gate.Judge(s.limits, gate.Figures{
+	run.Verdicts = gate.Judge(s.limits, gate.Measured{
 		Summaries: summaries,
 		Watch:     s.watch,
 		Phases:    r.plan.by.Phases(),

@@ -22,8 +22,8 @@ const (
 	proven     = 0.015
 )
 
-// Limits are limits of changes, and the runs that they look at.
-type Limits struct {
+// ChangeLimits are limits of changes, and the runs that they look at.
+type ChangeLimits struct {
 	Limits []gate.Limit
 	// Accepted is the index of the first run that limits look at. Earlier changes are accepted.
 	Accepted int
@@ -41,7 +41,7 @@ type Limits struct {
 // The newest run is compared in the same way with the level of the runs before the two newest ones.
 // A limit fails if both of the two newest runs are worse. It is undecided if only the newest run is
 // worse, or if runs are too few.
-func Judge(t *sides.Trend, o Limits) (verdicts []gate.Verdict) {
+func Judge(t *sides.Trend, o ChangeLimits) (verdicts []gate.Verdict) {
 	for n := range o.Limits {
 		l := o.Limits[n].Printing(t.Scale)
 		judged, ended := false, false
@@ -73,7 +73,7 @@ func Judge(t *sides.Trend, o Limits) (verdicts []gate.Verdict) {
 
 // judge checks a limit of a figure. The verdict is about the level of today if this is worse,
 // otherwise about the newest run. Values are in the unit in.
-func (o *Limits) judge(f *sides.TrendFigure, l *gate.Limit, in string) gate.Verdict {
+func (o *ChangeLimits) judge(f *sides.TrendFigure, l *gate.Limit, in string) gate.Verdict {
 	points := f.Points[min(o.Accepted, len(f.Points)-1):]
 	v := newest(f, l, points)
 	if !l.Unitless() {
@@ -87,7 +87,7 @@ func (o *Limits) judge(f *sides.TrendFigure, l *gate.Limit, in string) gate.Verd
 
 // today judges the level of today. If the level is beyond the limit, its verdict takes the place of
 // v, the verdict about the newest run. A limit that v fails by proof is not taken back.
-func (o *Limits) today(v *gate.Verdict, points []confidence.RunFigure) {
+func (o *ChangeLimits) today(v *gate.Verdict, points []confidence.RunFigure) {
 	l := v.Limit
 	levels, deviation := Find(points)
 	best := -1

@@ -59,7 +59,7 @@ func Report(std *message.Streams, o *ReportOptions) error {
 		return err
 	}
 	stop()
-	judging := Limits{
+	judging := ChangeLimits{
 		Limits: o.Limits,
 		When:   func(run int) string { return t.When(run, o.Logs.Times.Zone) },
 		Name:   t.Short,

@@ -164,8 +164,8 @@ func TestOptimal(t *testing.T) {
 var inMilliseconds = hdrlog.Scale{Ratio: 1, Unit: "ms", In: hdrlog.Millisecond}
 
 // limitsOf returns limits of runs whose names are their numbers.
-func limitsOf(limits []gate.Limit) Limits {
-	return Limits{Limits: limits, When: strconv.Itoa, Name: strconv.Itoa}
+func limitsOf(limits []gate.Limit) ChangeLimits {
+	return ChangeLimits{Limits: limits, When: strconv.Itoa, Name: strconv.Itoa}
 }
 
 // TestVerdicts has series without chance.
