@@ -126,7 +126,8 @@ func checkOperator(subject, operator, value string) error {
 	return fmt.Errorf("%s is no operator of limits: write %s or %s", operator, most, least)
 }
 
-// ParseFigure reads a statistic, and returns a limit with its name as text and without a value.
+// ParseFigure reads a statistic. It returns a limit without a value, since a limit knows the unit
+// of its statistic: see [Limit.Of], [NeedsUnit] and [Bare]. Its text is the name of the statistic.
 func ParseFigure(text string) (*Limit, error) {
 	l := &Limit{Text: text}
 	return l, l.parseFigure(text)
