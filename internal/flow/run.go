@@ -116,12 +116,10 @@ func newRun(s *scan.Scan, flows []Flow) *run {
 
 // do runs the scan, and closes the states.
 func (r *run) do() error {
-	r.scan.Hooks.InRange = r.observe
-	defer func() { r.scan.Hooks.InRange = nil }()
 	decode := func(d *scan.Decoder, v scan.Visit, p *[]partial) error {
 		return r.workers[d.Worker].decode(d, v, p)
 	}
-	if err := scan.Run(r.scan, decode, r.consume); err != nil {
+	if err := scan.RunObserved(r.scan, decode, r.observe, r.consume); err != nil {
 		return err
 	}
 	for n := range r.workers {

@@ -46,10 +46,10 @@ func (t *timedCursor[R]) Next() (bool, error) {
 // runByTime hands over the intervals of all inputs in order of time. Intervals with the same start
 // are in the order of the names of their inputs, since the result must not depend on the order in
 // which the user gives the inputs.
-func runByTime[R any](s *Scan, decode work[R], consume func(Visit, *R) error) error {
+func runByTime[R any](s *Scan, decode work[R], observe func(Visit), consume func(Visit, *R) error) error {
 	lanes := lanesOf(s.Inputs)
 	most := max(mergedBatch, largestBatch/max(len(lanes), 1))
-	cursors, stop := start(s, lanes, most, decode)
+	cursors, stop := start(s, lanes, most, decode, observe)
 	defer stop()
 	s.Seen.Start = math.Inf(1)
 	s.passed = passed{until: slices.Repeat([]int64{math.MinInt64}, len(s.Inputs))}
@@ -113,7 +113,7 @@ func RunSorted[R any](
 	before func(a, b R) bool,
 	consume func(result *R) error,
 ) error {
-	cursors, stop := start(s, lanesOf(s.Inputs), mergedBatch, decode)
+	cursors, stop := start(s, lanesOf(s.Inputs), mergedBatch, decode, nil)
 	defer stop()
 	var queues []*sortingCursor[R]
 	for n, c := range cursors {

@@ -58,7 +58,7 @@ type work[R any] func(d *Decoder, v Visit, result *R) error
 // intervals. It returns a cursor for each lane. Stop ends the work; it waits for the workers and
 // for lanes of files, but not for pipes, which may have nothing to read for any time. No batch is
 // larger than maxBytes.
-func start[R any](s *Scan, lanes [][]int, maxBytes int, decode work[R]) (cursors []*cursor[R], stop func()) {
+func start[R any](s *Scan, lanes [][]int, maxBytes int, decode work[R], observe func(Visit)) (cursors []*cursor[R], stop func()) {
 	count := max(len(lanes), 1)
 	depth := max(2, 1+(2*s.Workers+count)/count)
 	size := min(max(s.Memory.AtMost(allBatches, partOfMemory)/(depth*count), smallestBatch), maxBytes)
@@ -81,7 +81,7 @@ func start[R any](s *Scan, lanes [][]int, maxBytes int, decode work[R]) (cursors
 			}
 			return nil
 		})
-		cursors = append(cursors, &cursor[R]{scan: s, lane: lane, inputs: inputs})
+		cursors = append(cursors, &cursor[R]{scan: s, lane: lane, inputs: inputs, observe: observe})
 	}
 	return cursors, pool.Stop
 }
@@ -166,13 +166,14 @@ type cursor[R any] struct {
 	Visit  Visit
 	Result *R
 
-	scan   *Scan
-	lane   *workers.Lane[batch[R]]
-	inputs []int
-	batch  *workers.Item[batch[R]]
-	next   int // the index in batch of the record to look at next
-	values corrections
-	read   readUntil
+	scan    *Scan
+	observe func(Visit) // see [RunObserved], nil if nobody observes
+	lane    *workers.Lane[batch[R]]
+	inputs  []int
+	batch   *workers.Item[batch[R]]
+	next    int // the index in batch of the record to look at next
+	values  corrections
+	read    readUntil
 }
 
 // readUntil says until when the intervals of an input were read, for [CutError].
@@ -309,8 +310,8 @@ func (c *cursor[R]) takeInterval(r *hdrlog.Record, o *outcome[R]) (bool, error) 
 	if o.err != nil {
 		return false, c.fail(r, o.err)
 	}
-	if o.inRange && s.Hooks.InRange != nil {
-		s.Hooks.InRange(*v)
+	if o.inRange && c.observe != nil {
+		c.observe(*v)
 	}
 	if !o.selected {
 		return false, nil
@@ -343,8 +344,17 @@ func (c *cursor[R]) fail(r *hdrlog.Record, err error) error {
 // Run reports an error of decode as a malformed line, and skips the interval. A [Fatal] error ends
 // the scan. An [hdrlog.SyntaxError] names the field at fault; for other errors that is the payload.
 func Run[R any](s *Scan, decode func(d *Decoder, v Visit, result *R) error, consume func(v Visit, result *R) error) error {
+	return RunObserved(s, decode, nil, consume)
+}
+
+// RunObserved is [Run], and it calls observe for each interval in the range of the selection,
+// whatever its tag is, before the next one is handed over: its input ran then. Whole payloads of
+// other tags are not decoded.
+func RunObserved[R any](
+	s *Scan, decode func(d *Decoder, v Visit, result *R) error, observe func(v Visit), consume func(v Visit, result *R) error,
+) error {
 	if s.ByTime {
-		return runByTime(s, decode, consume)
+		return runByTime(s, decode, observe, consume)
 	}
 	lanes := make([][]int, 1)
 	for n := range s.Inputs {
@@ -359,13 +369,13 @@ func Run[R any](s *Scan, decode func(d *Decoder, v Visit, result *R) error, cons
 		slices.Sort(lanes[0])
 		lanes = lanes[:1]
 	}
-	return runLanes(s, lanes, decode, consume)
+	return runLanes(s, lanes, decode, observe, consume)
 }
 
 // runLanes hands over the intervals of all lanes as they are read, by one goroutine at a time. The
 // inputs of a lane follow each other.
-func runLanes[R any](s *Scan, lanes [][]int, decode work[R], consume func(Visit, *R) error) error {
-	cursors, stop := start(s, lanes, largestBatch, decode)
+func runLanes[R any](s *Scan, lanes [][]int, decode work[R], observe func(Visit), consume func(Visit, *R) error) error {
+	cursors, stop := start(s, lanes, largestBatch, decode, observe)
 	defer stop()
 	var mu sync.Mutex
 	var failed error // once set, nothing more is handed over

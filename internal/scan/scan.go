@@ -178,9 +178,6 @@ type Hooks struct {
 	// Selected takes the input and the row of each interval of the selection, after the comments
 	// before it.
 	Selected func(input int, row []byte)
-	// InRange takes each interval in the range of the selection, whatever its tag is, before the
-	// next one is handed over: its input ran then. Whole payloads of other tags are not decoded.
-	InRange func(v Visit)
 }
 
 // A Correction says how decoders correct counts for coordinated omission.

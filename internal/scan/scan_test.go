@@ -231,7 +231,7 @@ func TestStop(t *testing.T) {
 				Inputs:  []Input{{Name: "log", Once: once, Open: func() (io.ReadCloser, error) { return log, nil }}},
 				Workers: 1,
 			}
-			_, stop := start(s, lanesOf(s.Inputs), largestBatch, func(*Decoder, Visit, *int) error { return nil })
+			_, stop := start(s, lanesOf(s.Inputs), largestBatch, func(*Decoder, Visit, *int) error { return nil }, nil)
 			synctest.Wait()
 			stopped := false
 			go func() {
