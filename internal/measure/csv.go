@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog"
+	"hdrkit/internal/base/message"
 )
 
 // csv is any table with a time and a value, as in RFC 4180, with any delimiter. A table without a
@@ -106,12 +107,7 @@ func numbered(fields []string) string {
 
 // joined returns names with commas between them, for a message. It leaves out the names after the
 // twentieth.
-func joined(names []string) string {
-	if maxNames := 20; len(names) > maxNames {
-		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
-	}
-	return strings.Join(names, ", ")
-}
+func joined(names []string) string { return message.ListFirst(names, 20, 20) }
 
 // isHeader reports whether the first line of a table is a header: it contains the column of the
 // value that an option names, or it is not a row.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hdrkit/hdrlog/confidence"
+	"hdrkit/internal/base/message"
 	"hdrkit/internal/base/people"
 	"hdrkit/internal/sides"
 	"hdrkit/output"
@@ -89,12 +90,7 @@ func limitNotes(notes []string) []string {
 
 // joinNames returns names with commas between them. If there are more than maxNotes, it ends with
 // how many are left out.
-func joinNames(names []string) string {
-	if len(names) <= maxNotes {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:maxNotes-1], ", "), len(names)-maxNotes+1)
-}
+func joinNames(names []string) string { return message.ListFirst(names, maxNotes, maxNotes-1) }
 
 // changeNotes returns the notes below a table of changes: what the runs of each pair can prove, and
 // which changes have too little data.

@@ -120,10 +120,13 @@ func Terminal(stream any) bool {
 
 // List returns names with commas between them. Of more than 12 names it has the first 10 and the
 // number of the others.
-func List(names []string) string {
-	const most = 12
-	if len(names) > most {
-		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:most-2], ", "), len(names)-most+2)
+func List(names []string) string { return ListFirst(names, 12, 10) }
+
+// ListFirst returns names with commas between them. Of more than limit names it has the first ones,
+// shown of them, and the number of the others.
+func ListFirst(names []string, limit, shown int) string {
+	if len(names) > limit {
+		return fmt.Sprintf("%s, ... and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 	}
 	return strings.Join(names, ", ")
 }
