@@ -23,18 +23,9 @@
 //     that reads a pipe, writes what it has first ([OnInterrupt]).
 //   - A reader that goes away, as head does, ends a command with status 141 and without a message.
 //
-// The library urfave/cli sets the options. These parts of it are replaced:
-//
-//   - Arguments ([arguments]): it takes options only before the first log, and not two names of
-//     one option. Suggestions for misspelled names come from there.
-//   - Values ([Value]): they go where they are used, with their own messages. So no code looks an
-//     option up by its name, which takes the library longer than to read a short log.
-//   - Help ([Command.help], [Command.shortHelp]): it has one page, not a short one as well, does
-//     not fill lines to a width, and has no examples. Its -v prints the version; here that is
-//     -verbose.
-//   - Manual pages and completion ([Command.man], [Command.complete]): its manual page is
-//     Markdown, and its completion knows the names of options only, neither their values nor the
-//     tags of the logs at hand.
+// The library urfave/cli sets the options. This package has its own arguments, values, help, manual
+// pages and completion: options may follow logs, and completion knows the values of options and the
+// tags of the logs at hand.
 package cli
 
 import (

@@ -26,7 +26,7 @@ func withDashes(name string) string {
 	return "-" + name
 }
 
-// A optionGroup is options under one heading of help.
+// An optionGroup is options under one heading of help.
 type optionGroup struct {
 	name    string
 	options []*Option

@@ -45,11 +45,11 @@ func (c *Command) next(l line) func(command string) string {
 // maxNames of them.
 func (c *Command) canNameLogs(l line) bool {
 	names := slices.Concat(l.args, c.texts("if"), c.texts("ifp"))
-	return 0 < len(names) && len(names) <= maxNames && !slices.ContainsFunc(names, isGone) && len(c.texts("tif")) == 0
+	return 0 < len(names) && len(names) <= maxNames && !slices.ContainsFunc(names, isReadOnce) && len(c.texts("tif")) == 0
 }
 
-// isGone reports whether a name is standard input or a pipe, which cannot be read again.
-func isGone(name string) bool {
+// isReadOnce reports whether a name is standard input or a pipe, which cannot be read again.
+func isReadOnce(name string) bool {
 	if name == "-" {
 		return true
 	}

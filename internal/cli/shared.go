@@ -387,6 +387,5 @@ func RunOptions(std *message.Streams, r *logs.Run) []Option {
 	}
 }
 
-// maxJobs is the largest value of -j. Each job has its own memory for decoding, and no machine has
-// more cores.
+// maxJobs is the largest value of -j. Each job has its own memory for decoding.
 const maxJobs = 1024
