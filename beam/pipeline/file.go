@@ -53,7 +53,7 @@ func create(ctx context.Context, name string) (*file, error) {
 	return &file{bufio.NewWriter(out), fs, out, p}, nil
 }
 
-// An opened file is open for reading. It owns its file system.
+// opened is a file that is open for reading, and its file system, which it closes.
 type opened struct {
 	io.ReadCloser
 	fs filesystem.Interface
