@@ -154,7 +154,7 @@ func metricRows(w io.Writer, q *question, _ hdrlog.Scale) (output.RowWriter, hdr
 	if units.Options.Ratio != 0 {
 		scale.In = 0
 	}
-	name, scale, err := metric.In(q.format.kind.Name, q.page.details.metric, scale)
+	name, scale, err := metric.NameAndScale(q.format.kind.Name, q.page.details.metric, scale)
 	if err != nil {
 		return nil, scale, message.Usagef("%w", err)
 	}

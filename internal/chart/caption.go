@@ -103,7 +103,7 @@ func Counted(n int64, thing string) string {
 // OnlyShown returns the note for a picture that shows only some of all series, such as "Of 20 tags,
 // the 8 with the highest maximum have a chart."
 func (in *Inputs) OnlyShown(all, shown int, highest, have string) string {
-	of := fmt.Sprintf("Of %d %ss, the ", all, cmp.Or(in.Each, "tag"))
+	of := fmt.Sprintf("Of %d %ss, the ", all, cmp.Or(in.SeriesWord, "tag"))
 	if shown == 1 {
 		return of + "one with the highest " + highest + " has " + have + "."
 	}
@@ -221,7 +221,7 @@ func (p *Picture) hasShades() bool {
 	if p.Type.Chart.Marks == Cells {
 		overTime = []Series{p.Total}
 	}
-	if (p.Type.Chart.Breaches || p.Type.Chart.Marks == Cells) && len(Breaches(overTime, p.Values.Limits)) > 0 {
+	if (p.Type.Chart.ShadeBreaches || p.Type.Chart.Marks == Cells) && len(Breaches(overTime, p.Values.Limits)) > 0 {
 		return true
 	}
 	if p.Type != Percentiles && p.Type != Report {

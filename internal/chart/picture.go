@@ -55,9 +55,12 @@ type Looks struct {
 	DPI    int     `json:"-"`
 	// Facets draws a small chart for each tag, with the same axes.
 	Facets bool `json:"facets,omitempty"`
-	// PageSize is the limit of a page's data in bytes. At 0 it is 16 MB.
+	// PageSize is the limit of a page's data in bytes. At 0 it is [MaxPageSize].
 	PageSize int `json:"-"`
 }
+
+// MaxPageSize is the usual limit of a page's data in bytes.
+const MaxPageSize = 16e6
 
 // A TimeAxis has the origin and the zone of the times of a picture, and the style of their labels.
 type TimeAxis struct {
@@ -149,8 +152,8 @@ type Inputs struct {
 	Spans [][2]int64 `json:"-"`
 	// Added are the tags that a heat map adds up.
 	Added []string `json:"-"`
-	// Each is the word for a series in notes, such as log. Empty stands for tag.
-	Each string `json:"-"`
+	// SeriesWord is the word for a series in notes, such as log. Empty stands for tag.
+	SeriesWord string `json:"-"`
 	// SameRequests is set if some of the tags in Added count the same requests.
 	SameRequests bool `json:"-"`
 	// Overlap is set if series have intervals in common, so that they do not add up.

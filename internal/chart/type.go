@@ -65,10 +65,10 @@ type Chart struct {
 	// Low and High are the ends of the axis of values. At 0 the values decide.
 	Low  float64 `json:"low,omitempty"`
 	High float64 `json:"high,omitempty"`
-	// Limits are service levels. Breaches says that times are shaded in which a line is above its
-	// limit.
-	Limits   []Limit `json:"limits"`
-	Breaches bool    `json:"breaches"`
+	// Limits are service levels. ShadeBreaches says that times are shaded in which a line is above
+	// its limit.
+	Limits        []Limit `json:"limits"`
+	ShadeBreaches bool    `json:"breaches"`
 	// Empty is the text in a picture without data. EmptyView is the text in a page that has no data
 	// in the time in view.
 	Empty     string `json:"-"`
@@ -97,7 +97,7 @@ var Timeline = &Type{
 		}
 		return all
 	},
-	Chart: Chart{Marks: Lines, Breaches: true, Empty: nothing, EmptyView: nothingInView},
+	Chart: Chart{Marks: Lines, ShadeBreaches: true, Empty: nothing, EmptyView: nothingInView},
 	name: func(p *Picture) string {
 		if len(p.Series) == 0 || len(p.Series[0].Lines) == 0 {
 			return "value"

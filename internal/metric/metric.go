@@ -21,16 +21,16 @@ const (
 )
 
 // Default is the text in the help of commands for the name of a metric that the user does not
-// choose, see [In].
+// choose, see [NameAndScale].
 const Default = "latency_seconds, or latency if the unit is unknown; latency in InfluxDB"
 
 // otherTime matches names that end in a unit of time other than seconds.
 const otherTime = `[_.](milli|micro|nano)seconds$`
 
-// In returns the name of a metric in a format, and the scale of its values. Name is the choice of
-// the user, or empty. In OpenMetrics and OpenTelemetry, values with a known unit are in seconds, as
-// monitoring systems expect. Otherwise the scale is s.
-func In(format, name string, s hdrlog.Scale) (string, hdrlog.Scale, error) {
+// NameAndScale returns the name of a metric in a format, and the scale of its values. Name is the
+// choice of the user, or empty. In OpenMetrics and OpenTelemetry, values with a known unit are in
+// seconds, as monitoring systems expect. Otherwise the scale is s.
+func NameAndScale(format, name string, s hdrlog.Scale) (string, hdrlog.Scale, error) {
 	if (format != OpenMetrics && format != OpenTelemetry) || s.In == 0 {
 		return cmp.Or(name, "latency"), s, nil
 	}
@@ -41,7 +41,7 @@ func In(format, name string, s hdrlog.Scale) (string, hdrlog.Scale, error) {
 }
 
 // Check returns an error if a metric of a format cannot have this name. An empty name is valid,
-// since [In] replaces it.
+// since [NameAndScale] replaces it.
 func Check(format, name string) (err error) {
 	switch {
 	case name == "":

@@ -60,9 +60,6 @@ type Answer struct {
 // and for memory that the ledger does not count.
 const Memory = 384 << 20
 
-// pageSize is the limit of a page in bytes, the usual one of hdrplot.
-const pageSize = 16e6
-
 // Make reads inputs and returns their page. With an error, the answer has the messages only. Make
 // calls progress, unless it is nil, with the share of the bytes that are read, from 0 to 1.
 func Make(r *Request, inputs []scan.Input, progress func(share float64)) (*Answer, error) {
@@ -153,7 +150,7 @@ func (r *Request) options(inputs []scan.Input) (*plot.Options, error) {
 		Looks:   chart.New(chart.Timeline).Looks,
 	}
 	o.Axes.Time.Zone = time.UTC
-	o.Looks.PageSize = pageSize
+	o.Looks.PageSize = chart.MaxPageSize
 	o.Logs.Inputs.Given = inputs
 	o.Logs.Run.Memory = Memory
 	o.Logs.Run.Workers = 1

@@ -3,8 +3,7 @@
 //
 // A [Collector] takes each [Interval] after it was measured. [Options.Measure] measures a result of
 // a flow, for logs that are complete: workers have already computed its figures and coarse counts.
-// [Options.MeasureWindow] measures a window of hdrlive from its counts. A common type for both
-// sources costs 22 more lines, since each source needs something that the other does not have.
+// [Options.MeasureWindow] measures a window of hdrlive from its counts.
 package collect
 
 import (
@@ -70,7 +69,7 @@ type Collector struct {
 	series    map[string]*series // by label
 	labels    []string           // of the series, in the order of their first intervals
 	total     total
-	windows   windowWidths
+	widths    windowWidths
 	maxPoints int // of a line: MaxPoints, unless a test changes it
 }
 
@@ -177,7 +176,7 @@ func (c *Collector) Flow(memory *ledger.Ledger, emit func(*flow.Result, *flow.Wi
 	if !c.Options.Paged || c.Options.Fold > 0 { // a heat map gains nothing, and folded counts stand at other times
 		return &each
 	}
-	return &flow.Wide{Intervals: each, Size: &c.windows.workers, EmitCounts: emitCounts}
+	return &flow.Wide{Intervals: each, Size: &c.widths.workers, EmitCounts: emitCounts}
 }
 
 // Measure fills an interval with a result of a flow. Window is nil unless the result is a window of
@@ -391,11 +390,11 @@ func (c *Collector) addWindow(s *series, w *window, counts *merge.Sum) error {
 		return nil
 	}
 	before := len(s.windows)
-	if err := s.addWindow(w, counts, c.windows.workers.Load()); err != nil {
+	if err := s.addWindow(w, counts, c.widths.workers.Load()); err != nil {
 		return err
 	}
-	c.windows.count += len(s.windows) - before
-	if c.windows.count > c.windows.limit {
+	c.widths.count += len(s.windows) - before
+	if c.widths.count > c.widths.limit {
 		return c.limitWindows()
 	}
 	return nil
@@ -405,12 +404,12 @@ func (c *Collector) addWindow(s *series, w *window, counts *merge.Sum) error {
 // [flow.Wide.EmitCounts].
 func (c *Collector) AddCounts(label string, late *flow.Window) error {
 	s := c.series[label]
-	at := chart.WindowAt(late.Window.Start, c.windows.width)
+	at := chart.WindowAt(late.Window.Start, c.widths.width)
 	n := len(s.windows) - 1
 	for ; n > 0; n-- {
 		w := &s.windows[n]
 		hasValues := w.Count > 0 || late.Stats.Count == 0 // a window of empty intervals has no minimum
-		if hasValues && chart.WindowAt(w.Start, c.windows.width) == at {
+		if hasValues && chart.WindowAt(w.Start, c.widths.width) == at {
 			break
 		}
 	}
@@ -432,7 +431,7 @@ func (c *Collector) Forget(time int64) (dropped bool) {
 		for i, line := range s.lines {
 			s.lines[i] = slices.DeleteFunc(line, func(p chart.Point) bool { return p.End <= float64(time) })
 		}
-		c.windows.count -= n - len(s.windows)
+		c.widths.count -= n - len(s.windows)
 		if len(s.windows) == 0 {
 			delete(c.series, label)
 			c.labels = slices.DeleteFunc(c.labels, func(other string) bool { return other == label })
@@ -443,7 +442,7 @@ func (c *Collector) Forget(time int64) (dropped bool) {
 
 // Widths returns the width in milliseconds of the windows that start before the time recent.
 // Windows that start later are not merged.
-func (c *Collector) Widths() (width, recent int64) { return c.windows.width, c.windows.recent }
+func (c *Collector) Widths() (width, recent int64) { return c.widths.width, c.widths.recent }
 
 // Labels returns the labels of the series in the order of their first intervals.
 func (c *Collector) Labels() []string { return c.labels }
@@ -464,11 +463,11 @@ func (c *Collector) seriesOf(group, label string) *series {
 				lines:    make([][]chart.Point, len(c.Options.Totals)),
 				most:     cmp.Or(c.maxPoints, MaxPoints),
 			}
-			c.windows.width = max(c.Options.Step, 1)
-			c.windows.recent = math.MaxInt64
-			c.windows.limit = c.Options.MaxWindows
+			c.widths.width = max(c.Options.Step, 1)
+			c.widths.recent = math.MaxInt64
+			c.widths.limit = c.Options.MaxWindows
 			if c.Options.Step > 0 {
-				c.windows.recent = math.MinInt64
+				c.widths.recent = math.MinInt64
 			}
 		}
 		s = &series{
@@ -491,14 +490,14 @@ var errTags = errors.New("there are too many tags: choose some with -incT, or se
 // raises the limit by a quarter of MaxWindows: to merge after each interval would take most of the
 // time.
 func (c *Collector) limitWindows() error {
-	defer func() { c.windows.limit = max(c.Options.MaxWindows, c.windows.count+c.Options.MaxWindows/4) }()
-	if err := c.widen(); err != nil || c.windows.count <= c.Options.MaxWindows {
+	defer func() { c.widths.limit = max(c.Options.MaxWindows, c.widths.count+c.Options.MaxWindows/4) }()
+	if err := c.widen(); err != nil || c.widths.count <= c.Options.MaxWindows {
 		return err
 	}
 	limit := c.Options.MaxWindows
 	if c.Options.Step > 0 { // merge a quarter more, so that the page seldom needs all data anew
 		limit = limit / 4 * 3
-		c.windows.recent = chart.WindowAt(c.startOfNewest(limit/3)+c.Options.Step-1, c.Options.Step)
+		c.widths.recent = chart.WindowAt(c.startOfNewest(limit/3)+c.Options.Step-1, c.Options.Step)
 		c.thinOldLines()
 		if err := c.widen(); err != nil {
 			return err
@@ -507,8 +506,8 @@ func (c *Collector) limitWindows() error {
 	if len(c.series) > limit {
 		return errTags
 	}
-	for c.windows.count > limit && c.windows.width < 1<<40 {
-		c.windows.width = chart.Wider(c.windows.width)
+	for c.widths.count > limit && c.widths.width < 1<<40 {
+		c.widths.width = chart.Wider(c.widths.width)
 		if err := c.widen(); err != nil {
 			return err
 		}
@@ -519,8 +518,8 @@ func (c *Collector) limitWindows() error {
 			intervals += s.windows[n].Intervals
 		}
 	}
-	if c.Options.Step == 0 && intervals >= workersFrom*int64(c.windows.count) {
-		c.windows.workers.Store(c.windows.width)
+	if c.Options.Step == 0 && intervals >= workersFrom*int64(c.widths.count) {
+		c.widths.workers.Store(c.widths.width)
 	}
 	return nil
 }
@@ -531,12 +530,12 @@ const workersFrom = 4
 
 // widen merges the old windows of all series into windows of the current width.
 func (c *Collector) widen() error {
-	c.windows.count = 0
+	c.widths.count = 0
 	for _, s := range c.series {
-		if err := s.widen(c.windows.width, c.windows.recent); err != nil {
+		if err := s.widen(c.widths.width, c.widths.recent); err != nil {
 			return fmt.Errorf("%s: %w", chart.Named(s.label), err)
 		}
-		c.windows.count += len(s.windows)
+		c.widths.count += len(s.windows)
 	}
 	return nil
 }
@@ -564,7 +563,7 @@ func (c *Collector) startOfNewest(limit int) int64 {
 func (c *Collector) thinOldLines() {
 	for _, s := range c.series {
 		for n, line := range s.lines {
-			old, recent := chart.SplitAt(line, c.windows.recent)
+			old, recent := chart.SplitAt(line, c.widths.recent)
 			if len(old) > 0 {
 				s.lines[n] = append(chart.Thinned(old, (old[len(old)-1].End-old[0].Start)/chart.PageColumns), recent...)
 			}
@@ -595,7 +594,7 @@ func (c *Collector) Picture(of *chart.Picture, origin int64, known []chart.Serie
 	p := &picture
 	p.Time.Origin, p.Precision.Digits = origin, windowDigits
 	p.Total.Lines = c.total.linesFrom(origin)
-	p.Precision.Aggregate, p.Precision.WindowMillis = c.Options.Aggregate, c.windows.width
+	p.Precision.Aggregate, p.Precision.WindowMillis = c.Options.Aggregate, c.widths.width
 	p.Series = slices.Clone(known)
 	named := map[string]bool{}
 	for _, s := range known {

@@ -6,7 +6,7 @@ package collect
 func (c *Collector) SetMost(points int) { c.maxPoints = points }
 
 // Wide returns how long the windows are that workers add up, in milliseconds.
-func (c *Collector) Wide() int64 { return c.windows.workers.Load() }
+func (c *Collector) Wide() int64 { return c.widths.workers.Load() }
 
 // Set sets when the window of an interval is, in milliseconds, and the value of its measure.
 func (i *Interval) Set(start, end int64, value float64) {

@@ -33,7 +33,7 @@ func (c *pen) linesPanel(p, whole *chart.Picture, outer vg.Rectangle) *panel {
 		pn.around.headroom = max(pn.around.headroom, 2*numberRadius+6*pixel)
 	}
 	pn.content.paint = func() {
-		if pn.what.Breaches {
+		if pn.what.ShadeBreaches {
 			pn.drawBreaches(p.Series)
 		}
 		pn.drawLines(styles)

@@ -312,7 +312,7 @@ func (c *pen) drawFigures(p *chart.Picture, area vg.Rectangle) vg.Length {
 		font := c.font(noteSize)
 		font.Color = c.Faint
 		height += noteSize * lineSpace
-		c.drawText(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more "+cmp.Or(p.Inputs.Each, "tag")))
+		c.drawText(font, area.Min.X, area.Max.Y-height, chart.Counted(int64(more), "more "+cmp.Or(p.Inputs.SeriesWord, "tag")))
 	}
 	return height
 }

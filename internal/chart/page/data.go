@@ -18,14 +18,12 @@ const (
 	// restColumns is the number of columns to which the lines of series in the grey band are
 	// thinned.
 	restColumns = 500
-	// pageSize is the usual limit of a page's rows in bytes.
-	pageSize = 16 << 20
 )
 
 // New returns the data of a page that shows a picture. If the rows of all intervals are larger than
 // the limit, it merges intervals into wider windows until the rows fit.
 func New(p *chart.Picture) (*Data, error) {
-	limit := cmp.Or(p.Looks.PageSize, pageSize)
+	limit := cmp.Or(p.Looks.PageSize, chart.MaxPageSize)
 	fitted := *p
 	width := max(p.Precision.WindowMillis, 1)
 	columns := chart.PageColumns
@@ -188,27 +186,27 @@ func addSeries(out *Data, series []chart.Series, columns int, recent int64) {
 	out.Measures = append(out.Measures, lines...)
 	styles := chart.Styles(groups, lines)
 	for i, series := range all {
-		one := Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
+		drawn := Series{Label: series.Label, Group: series.Group, Rest: i >= len(shown)}
 		width := float64(out.To-out.From) / float64(columns)
-		if one.Rest {
+		if drawn.Rest {
 			width = float64(out.To-out.From) / float64(min(columns, restColumns))
 		}
 		for n, line := range series.Lines {
-			one.Colours = append(one.Colours, styles[i][n].Colour)
-			one.Dashes = append(one.Dashes, styles[i][n].Dashes)
+			drawn.Colours = append(drawn.Colours, styles[i][n].Colour)
+			drawn.Dashes = append(drawn.Dashes, styles[i][n].Dashes)
 			old, late := chart.SplitAt(line.Points, recent)
 			addRuns(out.Rows, i, n, append(chart.Stretches(old, width), chart.Stretches(late, 1)...))
 		}
 		if len(series.Lines) == 0 {
 			st := styles[i][0]
-			one.Colours = []int{st.Colour}
-			one.Dashes = [][]float64{st.Dashes}
-			one.Curve = &series.Curve
+			drawn.Colours = []int{st.Colour}
+			drawn.Dashes = [][]float64{st.Dashes}
+			drawn.Curve = &series.Curve
 		}
 		if series.Corrected.Count > 0 {
-			one.Corrected = &series.Corrected
+			drawn.Corrected = &series.Corrected
 		}
-		out.Series = append(out.Series, one)
+		out.Series = append(out.Series, drawn)
 		addWindows(out.Rows, i, &series)
 	}
 }

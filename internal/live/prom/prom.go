@@ -35,9 +35,9 @@ type Options struct {
 	Memory *ledger.Ledger
 }
 
-// In returns the options for a format, with the name and the scale of [metric.In].
+// In returns the options for a format, with the name and the scale of [metric.NameAndScale].
 func (o Options) In(format string, s hdrlog.Scale) (_ Options, err error) {
-	o.Metric, o.Scale, err = metric.In(format, o.Metric, s)
+	o.Metric, o.Scale, err = metric.NameAndScale(format, o.Metric, s)
 	return o, err
 }
 

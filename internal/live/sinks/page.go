@@ -29,9 +29,7 @@ const (
 	// maxSilences is the number of marks for silent inputs that a page keeps. The oldest are
 	// removed.
 	maxSilences = 100
-	// pageBytes is the largest size of a page, and maxWindows the largest number of windows whose
-	// counts it keeps.
-	pageBytes  = 16e6
+	// maxWindows is the largest number of windows whose counts a page keeps.
 	maxWindows = 1 << 16
 	// The size of pictures in pixels.
 	pictureWidth, pictureHeight = 1200, 600
@@ -110,7 +108,7 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 
 // dress sets the title, the size, the unit, and the marks of a picture.
 func (p *Page) dress(d *chart.Picture) {
-	d.Looks.PageSize = pageBytes
+	d.Looks.PageSize = chart.MaxPageSize
 	d.Time.Zone = time.UTC
 	d.Looks.Width = pictureWidth
 	d.Looks.Height = pictureHeight

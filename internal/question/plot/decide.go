@@ -222,9 +222,9 @@ func (d *decision) partsOf(in *Inputs) (parts []part) {
 		return nil
 	case d.division == apart:
 		for n := range all.Inputs {
-			one := *all
-			one.Inputs = all.Inputs[n : n+1]
-			parts = append(parts, part{scan: &one, label: d.labels.of(&one)})
+			single := *all
+			single.Inputs = all.Inputs[n : n+1]
+			parts = append(parts, part{scan: &single, label: d.labels.of(&single)})
 		}
 		return parts
 	}
@@ -240,12 +240,12 @@ func (d *decision) sidesOf(in *Inputs) (parts []part) {
 		labels = []string{one, other}
 	}
 	for n, side := range sides {
-		one := *side
-		one.Progress = in.Scan.Progress
+		scanned := *side
+		scanned.Progress = in.Scan.Progress
 		parts = append(parts, part{
-			scan:      &one,
+			scan:      &scanned,
 			label:     labels[n],
-			runs:      len(one.Runs()),
+			runs:      len(scanned.Runs()),
 			runsFirst: in.sides.Runs,
 		})
 	}

@@ -30,7 +30,7 @@ func dress(std *message.Streams, p *plan, f *found) (*chart.Picture, error) {
 	picture.Fleet = ratiosOf(picture, p, f.rows)
 	picture.Ran = ranFrom(picture.Time.Origin, f.times.ran)
 	picture.Inputs.Spans = f.times.spans
-	picture.Inputs.Each = seriesWord(p, picture.Series)
+	picture.Inputs.SeriesWord = seriesWord(p, picture.Series)
 	picture.Inputs.Overlap = p.judging.diagnostics.PhasesOverlap()
 	picture.Texts.Summary = f.summaries
 	picture.Texts.Findings = f.findings

@@ -28,15 +28,15 @@ type folding struct {
 // found, and otherwise at the start of the logs. It makes the scan leave out the last period if
 // that is not complete.
 func (d *decision) fold() (*folding, error) {
-	one := d.scan
-	one.Progress = nil
-	for _, log := range one.Inputs {
+	quiet := d.scan
+	quiet.Progress = nil
+	for _, log := range quiet.Inputs {
 		if log.Once {
 			return nil, message.Usagef("-fold reads logs twice, and %s can be read only once", log.Name)
 		}
 	}
 	histories := &summary.Histories{Times: true}
-	result, err := summary.Collect(&one, summary.Options{Histories: histories})
+	result, err := summary.Collect(&quiet, summary.Options{Histories: histories})
 	if err != nil {
 		return nil, err
 	}

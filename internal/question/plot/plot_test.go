@@ -229,8 +229,8 @@ func TestEach(t *testing.T) {
 		o := plot.Options{Type: chart.Timeline, Compare: test.compare, Axes: plot.Axes{Time: chart.TimeAxis{Zone: time.UTC}}}
 		o.Logs.Tags.By = test.by
 		o.Logs.Inputs.Names = []string{"../../../testdata/logs/node1.hdr", "../../../testdata/logs/node2.hdr"}
-		if p := gather(t, &o); p.Inputs.Each != test.want {
-			t.Errorf("by %s, compared %v: %s, want %s", test.by, test.compare, p.Inputs.Each, test.want)
+		if p := gather(t, &o); p.Inputs.SeriesWord != test.want {
+			t.Errorf("by %s, compared %v: %s, want %s", test.by, test.compare, p.Inputs.SeriesWord, test.want)
 		}
 	}
 }

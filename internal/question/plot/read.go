@@ -165,11 +165,11 @@ func (p *plan) summaryOptions(of *part) (o summary.Options) {
 // It also returns the start of the first log, in seconds since the epoch.
 func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary.Result, float64, error) {
 	start := math.Inf(1)
-	read := func(one *scan.Scan) (*summary.Result, error) {
+	read := func(s *scan.Scan) (*summary.Result, error) {
 		if !r.plan.needs.overTime {
-			return summary.Collect(one, o, flows...)
+			return summary.Collect(s, o, flows...)
 		}
-		return summary.Collect(one, o, append(flows, r.overTime(one, p.label, &start))...)
+		return summary.Collect(s, o, append(flows, r.overTime(s, p.label, &start))...)
 	}
 	runs, sum, err := summary.AddUp(p.scan, p.runsFirst, read)
 	if runs != nil {
@@ -180,10 +180,10 @@ func (r *reading) addUp(p *part, o summary.Options, flows []flow.Flow) (*summary
 
 // overTime returns the flow of lines and counts over time, which feeds the collector. It lowers
 // start to the start of the first log.
-func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Flow {
-	factors := make([]float64, len(one.Inputs))
+func (r *reading) overTime(s *scan.Scan, label string, start *float64) flow.Flow {
+	factors := make([]float64, len(s.Inputs))
 	for n := range factors {
-		factors[n] = r.plan.headers.LogFactor(one.Inputs[n].Name)
+		factors[n] = r.plan.headers.LogFactor(s.Inputs[n].Name)
 	}
 	var i collect.Interval
 	take := func(result *flow.Result, w *flow.Window) error {
@@ -191,8 +191,8 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 			return fmt.Errorf("%s changed while it was read: its lines were in order before", result.Name)
 		}
 		*start = min(*start, result.Visit.LogStart)
-		if one.ByTime {
-			*start = min(*start, one.Seen.Start)
+		if s.ByTime {
+			*start = min(*start, s.Seen.Start)
 		}
 		r.found.times.start = min(r.found.times.start, *start)
 		i.Factor = factors[result.Input]
@@ -202,7 +202,7 @@ func (r *reading) overTime(one *scan.Scan, label string, start *float64) flow.Fl
 		}
 		return checkTags(len(r.found.lines.Labels()))
 	}
-	return r.found.lines.Flow(one.Memory, take, func(w *flow.Window) error {
+	return r.found.lines.Flow(s.Memory, take, func(w *flow.Window) error {
 		if r.failed == nil {
 			r.failed = r.found.lines.AddCounts(r.plan.rowLabel(label, w.Row), w)
 		}

@@ -54,9 +54,9 @@ func (d *decision) survey(limit int) (*survey, error) {
 
 // surveyLog adds the log of an input to a survey.
 func (d *decision) surveyLog(surveyed *survey, input, limit int) error {
-	one := d.scan
-	one.Progress = nil
-	log, err := one.Open(input, 0)
+	quiet := d.scan
+	quiet.Progress = nil
+	log, err := quiet.Open(input, 0)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (d *decision) surveyLog(surveyed *survey, input, limit int) error {
 		begin, end := scan.Visit{Interval: i}.Span()
 		surveyed.ordered = surveyed.ordered && begin >= passed
 		passed = max(passed, scan.PassedAfter(begin, end))
-		if !one.Select(input, i) {
+		if !quiet.Select(input, i) {
 			continue
 		}
 		seen++

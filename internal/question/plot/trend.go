@@ -101,12 +101,12 @@ func numberChanges(p *chart.Picture, t *sides.Trend, places []float64, zone *tim
 			drawn.Figures = append(drawn.Figures, f)
 		}
 	}
-	found := finding.Trend(&drawn, zone)
-	sentences := finding.Sentences(found)
+	findings := finding.Trend(&drawn, zone)
+	sentences := finding.Sentences(findings)
 	isChange := func(f output.Finding) bool { return f.Figures != nil }
-	first := slices.IndexFunc(found, isChange)
+	first := slices.IndexFunc(findings, isChange)
 	count := 0 // of changes that have a sentence
-	for _, f := range found {
+	for _, f := range findings {
 		if isChange(f) {
 			count++
 		}

@@ -10,8 +10,7 @@ export function changed() {
   page.draw(true);
 }
 
-// go calls change, which changes the view. If it returns true, the view is another one, and no
-// longer follows the end of a live page.
+// go calls change. If change moved the view, the view stops following the end of a live page.
 export function go(change) {
   if (page.timed && change()) chase(null);
 }

@@ -302,14 +302,14 @@ class Run {
   estimate(percentile) {
     const { counts, values, seconds } = this;
     const n = counts.length;
-    const rate = percentile === null;
-    const slot = rate ? 0 : this.slotOfRank(rankOf(percentile, this.total));
-    const upTo = rate ? null : this.countsUpTo(slot);
+    const isRate = percentile === null;
+    const slot = isRate ? 0 : this.slotOfRank(rankOf(percentile, this.total));
+    const upTo = isRate ? null : this.countsUpTo(slot);
     const time = autocorrelationTime(
-      rate ? residualsOf(values, seconds) : residualsOf(upTo, counts),
+      isRate ? residualsOf(values, seconds) : residualsOf(upTo, counts),
     );
     let independent = Math.min(n / time, n / this.medianTime, this.filled);
-    if (rate)
+    if (isRate)
       return {
         run: this,
         percentile,

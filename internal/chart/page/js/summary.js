@@ -41,8 +41,8 @@ function withOther(rows) {
   });
 }
 
-// withFirstLog gives the rows of the second of two compared logs those of the first, and their
-// changes. Both rows of a tag stand together, and the tag with the highest maximum comes first.
+// withFirstLog attaches to each row of the second log the row of the first with the same tag, and
+// their changes. Both rows of a tag stand together, and the tag with the highest maximum comes first.
 function withFirstLog(rows) {
   const { data, view, all } = page;
   const [, second] = data.compared;
