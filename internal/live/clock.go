@@ -11,8 +11,8 @@ import (
 	"hdrkit/hdrlog/merge"
 )
 
-// DefaultIdle is the shortest time for which a window waits for an input without new data, see
-// newClock.
+// DefaultIdle is the time for which a window waits for an input without new data, if the user
+// states no time and the intervals of the input are short. See newClock.
 const DefaultIdle = 5 * time.Second
 
 // Early is how far in the future the end of a complete window may lie. Later windows wait until
@@ -38,8 +38,8 @@ const maxFuture = 3600
 // windows
 //
 //   - after twice the idle time without an interval, until it shows one,
-//   - if its file was not written for the idle time when its end was first reached, until it shows
-//     a further interval,
+//   - after the idle time since the last write to its file before the end of the file was first
+//     reached, until it shows a further interval; a file that was rotated long ago holds back none,
 //   - if its last interval came late by more than the idle time, until it catches up; the clock of
 //     its machine may be slow,
 //   - if its last interval is too far in the future, see [pace.isTooFarAhead],

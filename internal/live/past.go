@@ -16,9 +16,8 @@ import (
 // some seconds.
 const maxPast = 1 << 30
 
-// lateNote and recordedNote are [Window.Note] in a merged log.
+// lateNote is the [Window.Note] of a late interval. recordedNote is the format of all other notes.
 const (
-	// lateNote and recordedNote are the formats of [Window.Note].
 	lateNote     = "[Late]"
 	recordedNote = "[Recorded: %d %d %v %t]"
 )

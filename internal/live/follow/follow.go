@@ -2,8 +2,9 @@
 //
 // A [Log] is a text. Several files may have this text, in whole or in part: the log itself, a
 // renamed log, a copy, a compressed copy. These files are the sources of the log. One number says
-// how much of the text was read, and any source can give the rest. Device and inode of a file do
-// not matter.
+// how much of the text was read, and any source can give the rest. Device and inode do not decide
+// to which log a file belongs. The follower uses them only to recognize a file that it has
+// compared.
 //
 // A [Follower] looks at names several times a second. Each name of a log is an [Input]. An input
 // gives one log after another, because rotation puts new logs under the same name. At the end of a

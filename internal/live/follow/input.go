@@ -243,8 +243,15 @@ func (in *Input) mayLeave() bool {
 }
 
 // Next returns the next log, after the log before was read to its end. It waits until a file
-// appears. It returns io.EOF when there is no further log, [ErrGone] when the state of the name is
-// left, and [ErrStopped] after [Follower.Stop].
+// appears or a named pipe is opened. These errors end an input:
+//
+//   - io.EOF: The input is a pipe, which has only one log.
+//   - [ErrGone]: The input is a file that matched a pattern, and its name has led to no log for
+//     long.
+//   - [ErrStopped]: [Follower.Stop] was called, and the files that were there have been read to
+//     their ends. Or reading was aborted. A pipe does not end at Stop.
+//
+// Next also returns the error of opening a named pipe.
 func (in *Input) Next() (*Log, error) {
 	if in.IsPipe() {
 		return in.once()

@@ -118,19 +118,21 @@ func (f *Follower) resume(m *Mark) *Log {
 	return l
 }
 
-// newMark returns the mark for a later run. It returns false if no line of the log was taken. The
-// lock is held.
+// newMark returns the mark for a later run, and forgets the places that no later run needs. It
+// returns false if no line of the log was taken. The lock is held.
 func (l *Log) newMark() (m Mark, ok bool) {
 	if l.read.countedLine == 0 {
 		return m, false
 	}
+	next := cmp.Or(l.again.From, l.read.countedLine+1)
+	l.forgetPlaces(next)
 	m = Mark{
 		Path:   l.path,
 		Target: l.target,
 		Points: encode(l.read.text.points()),
 		Line:   l.read.countedLine,
 		Header: l.read.header,
-		Begin:  l.beginFor(cmp.Or(l.again.From, l.read.countedLine+1)),
+		Begin:  l.placeFor(next),
 		Again:  l.again,
 		Ended:  l.state == over && l.isCounted(),
 		Said:   l.isReportedGone(),
@@ -147,21 +149,35 @@ func (l *Log) isCounted() bool {
 	return l.read.countedLine > l.read.lineCount
 }
 
-// beginFor returns where a later run can start that needs line and all lines after it. It returns
-// the zero value if the run also needs the comments at the start of the log.
-func (l *Log) beginFor(line int) (begin Place) {
+// placeFor returns where a later run can start that needs line and all lines after it. It returns
+// the zero value if the run also needs the comments at the start of the log. The lock is held.
+func (l *Log) placeFor(line int) Place {
+	n := l.lastPlace(line)
+	if n < 0 {
+		return Place{}
+	}
+	return l.read.places[n]
+}
+
+// forgetPlaces removes the places that a later run does not need, because it needs no line before
+// line. The lock is held.
+func (l *Log) forgetPlaces(line int) {
+	if n := l.lastPlace(line); n > 0 {
+		l.read.places = slices.Delete(l.read.places, 0, n)
+	}
+}
+
+// lastPlace returns the index of the last place at or before line, -1 if a later run that needs
+// line must read from the start of the log. The lock is held.
+func (l *Log) lastPlace(line int) int {
 	if line < l.read.headerFrom {
-		return begin
+		return -1
 	}
 	n := -1
 	for n+1 < len(l.read.places) && l.read.places[n+1].Line <= line {
 		n++
 	}
-	if n < 0 {
-		return begin
-	}
-	l.read.places = slices.Delete(l.read.places, 0, n) // no later run needs an earlier line
-	return l.read.places[0]
+	return n
 }
 
 // isMissing reports whether no file is known that has what an earlier run has read of the log. The
@@ -171,7 +187,9 @@ func (l *Log) isMissing() bool { return (l.state == sought || l.isReportedGone()
 // isReportedGone reports whether a message has said that the log is gone. The lock is held.
 func (l *Log) isReportedGone() bool { return l.state == gone || l.state == lost }
 
-// Missing returns the marks of the logs of an earlier run for which no file is found.
+// Missing returns the marks of the logs of an earlier run for which no file is found. Before
+// [Follower.Start], each call first looks for them: it lists the folders of the logs that it has
+// not found, and reads the files there. The goroutine that adds the files must make these calls.
 func (f *Follower) Missing() (marks []Mark) {
 	if f.onFound == nil {
 		f.search()
