@@ -401,11 +401,11 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 			o.Messages.Notice("-of " + at.Path + " is no output any more; the state forgets it")
 			at = nil
 		}
-		log, err := sinks.NewFileLog(o, file, at, r.state.Parts())
+		log, err := sinks.NewFileLog(o, file, at, r.state.OpenWindowsEnd())
 		if err != nil {
 			return err
 		}
-		r.state.TakeParts(log.Parts)
+		r.state.TakeOpenWindows(log.OpenWindows)
 		r.outputs = append(r.outputs, live.Output{Key: "-of " + r.options.targets.of, Sink: log, Full: file.Full})
 	}
 	if r.port != nil {

@@ -50,7 +50,7 @@ func (r *command) mergeLogs(d *logs.Diagnostics) (some bool, err error) {
 	options := follow.Options{
 		Marks:          o.State.Marks(),
 		Continues:      o.State.Kept(),
-		HasOpenWindows: o.State.HasParts(),
+		HasOpenWindows: o.State.HasOpenWindows(),
 		Notice:         merger.Notice,
 		Lost:           merger.Lost,
 	}

@@ -211,9 +211,9 @@ func (w *world) tail(size int64) string {
 	return fmt.Sprintf("%x", crc64.Checksum(text[:size], crc64.MakeTable(crc64.ECMA)))
 }
 
-// takeParts gives a state the open windows that it says stand behind the merged log.
-func (w *world) takeParts(s *State) {
-	at, to := s.File(), s.Parts()
+// takeOpenWindows gives a state the open windows that it says stand behind the merged log.
+func (w *world) takeOpenWindows(s *State) {
+	at, to := s.File(), s.OpenWindowsEnd()
 	if at == nil || to == nil || w.tail(to.Size) != to.Tail {
 		return
 	}
@@ -221,7 +221,7 @@ func (w *world) takeParts(s *State) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s.TakeParts(slices.Concat([]byte("#[BaseTime: 0.000 (seconds since epoch)]\n"), text[at.Size:to.Size]))
+	s.TakeOpenWindows(slices.Concat([]byte("#[BaseTime: 0.000 (seconds since epoch)]\n"), text[at.Size:to.Size]))
 }
 
 func (k *keeper) End() error { return cmp.Or(k.log.Flush(), k.file.Close()) }
@@ -312,7 +312,6 @@ func (w *world) options(r *run, size int64) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	s.maxWait = time.Millisecond
 	return Options{
 		Size:     size,
 		State:    s,
@@ -320,7 +319,7 @@ func (w *world) options(r *run, size int64) (Options, error) {
 		Messages: r,
 		Second:   hdrlog.SecondLength,
 		Whole:    w.whole,
-		tuning:   tuning{maxPast: w.maxPast},
+		tuning:   tuning{maxSavePause: time.Millisecond, maxPast: w.maxPast},
 	}, nil
 }
 
@@ -335,7 +334,7 @@ func (w *world) start() {
 	}
 	o.Idle = cmp.Or(w.idle, []time.Duration{time.Millisecond, time.Hour}[w.random.IntN(2)])
 	r.Merger = merger(o, nil)
-	w.takeParts(o.State)
+	w.takeOpenWindows(o.State)
 	r.Merger.fan.Outputs = []Output{{Key: "-of", Sink: w.keeper(r, o.State.File())}}
 	for n, target := range w.targets {
 		target.own = &targetRun{target: target, has: never, again: never, done: never, sums: map[string]int64{}}
@@ -348,7 +347,7 @@ func (w *world) start() {
 		CloseAfter:     cmp.Or(w.gone, time.Hour),
 		Continues:      true,
 		Marks:          o.State.Marks(),
-		HasOpenWindows: o.State.HasParts(),
+		HasOpenWindows: o.State.HasOpenWindows(),
 		Notice:         r.Merger.Notice,
 		BeforeAccess:   w.between,
 	})
@@ -365,7 +364,11 @@ func (w *world) start() {
 	if w.slow != nil {
 		w.slow()
 	}
-	go func() { r.ended <- r.Run(w.follower) }()
+	go func() {
+		err := r.Run(w.follower)
+		o.State.Release()
+		r.ended <- err
+	}()
 }
 
 // stop stops the command. After a crash, nothing that it does counts.
@@ -414,7 +417,7 @@ func (w *world) covered(p *part) (lines, safe int) {
 }
 
 // saved returns the last state, the zero value if there is none.
-func (w *world) saved() (s saved) {
+func (w *world) saved() (s savedState) {
 	text, err := os.ReadFile(w.state)
 	if err != nil || len(text) == 0 {
 		return s
@@ -1013,7 +1016,7 @@ func TestAwayAtStop(t *testing.T) {
 		return slices.ContainsFunc(w.run.messages, func(text string) bool { return strings.Contains(text, "is gone") })
 	})
 	w.stop(false)
-	if w.saved().Parts == nil {
+	if w.saved().OpenEnd == nil {
 		t.Error("the state has no open windows")
 	}
 	comeBack()
@@ -1105,7 +1108,7 @@ func TestOver(t *testing.T) {
 	clitest.Await(t, "a state that says that the log is over", nil, func() bool {
 		kept.line(false)
 		text, err := os.ReadFile(w.state)
-		var s saved
+		var s savedState
 		text, _, _ = bytes.Cut(text, []byte{'\n'})
 		return err == nil && json.Unmarshal(text, &s) == nil && slices.ContainsFunc(s.Logs, func(m follow.Mark) bool { return m.Ended && m.Again.From == 0 })
 	})
@@ -1174,8 +1177,8 @@ func TestUsed(t *testing.T) {
 // TestDue: a state that takes long is written less often, but a crash never finds one that is old.
 func TestDue(t *testing.T) {
 	t.Parallel()
-	for took, want := range map[time.Duration]time.Duration{0: saveTime, 100 * time.Millisecond: 2 * time.Second, time.Second: saveMost, time.Hour: saveMost} {
-		s := State{maxWait: saveMost, saveDuration: took, lastSave: time.Now().Add(-want)}
+	for took, want := range map[time.Duration]time.Duration{0: minSavePause, 100 * time.Millisecond: 2 * time.Second, time.Second: maxSavePause, time.Hour: maxSavePause} {
+		s := saver{file: new(State), maxPause: maxSavePause, duration: took, lastSave: time.Now().Add(-want)}
 		if due, _ := s.due(); due > 0 {
 			t.Errorf("a state that takes %v is due %v later than %v after it", took, due, want)
 		}
@@ -1190,7 +1193,7 @@ func TestDue(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
-	line, err := json.Marshal(saved{Version: stateVersion, Command: stateCommand, Size: 1000, Logs: []follow.Mark{{Path: "a.hdr", Line: 5}}})
+	line, err := json.Marshal(savedState{Version: stateVersion, Command: stateCommand, Size: 1000, Logs: []follow.Mark{{Path: "a.hdr", Line: 5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1205,7 +1208,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("bit %d: %v", bit, err)
 		}
 	}
-	later, err := json.Marshal(saved{Version: stateVersion, Command: stateCommand, Size: 1000, Done: 9223372036854775})
+	later, err := json.Marshal(savedState{Version: stateVersion, Command: stateCommand, Size: 1000, Done: 9223372036854775})
 	if err == nil {
 		err = os.WriteFile(path, fmt.Appendf(nil, "%s\n%s\n", later, hashOf(later)), 0o666)
 	}
@@ -1218,7 +1221,7 @@ func TestDamaged(t *testing.T) {
 	if _, err := OpenState("/dev/zero", 1000, new(int64)); err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("a device: %v", err)
 	}
-	for _, forged := range []saved{ // with a hash that is right
+	for _, forged := range []savedState{ // with a hash that is right
 		{File: &FilePosition{Size: -1}},
 		{Logs: []follow.Mark{{Path: "a.hdr", Line: -1}}},
 		{Logs: []follow.Mark{{Path: "a.hdr", Begin: follow.Place{Line: 7, Byte: 1 << 40}}}},

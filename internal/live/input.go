@@ -77,7 +77,7 @@ func (m *Merger) takeBatch(in *input) error {
 	b := in.feed.next
 	in.feed.next = nil
 	b.log.SetCounted(b.lastLine, b.header, b.headerFrom)
-	m.options.State.changed = true
+	m.saver.noteChange()
 	if m.options.State.Kept() && (in.position == nil || in.position.log != b.log) {
 		in.leave()
 		in.position = m.positionOf(b.log)

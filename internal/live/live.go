@@ -86,6 +86,7 @@ type Options struct {
 	// Second says what the second number of an interval is, if the user says it.
 	Second hdrlog.SecondField
 	// State stores how far the merging is, for the next run. Nil and the zero value store nothing.
+	// The caller releases it after the merging.
 	State *State
 	// Hint returns advice to append to the message about an error of a log, or an empty string.
 	Hint func(error) string
@@ -97,12 +98,13 @@ type Options struct {
 	tuning tuning
 }
 
-// A tuning is what tests change: the clock, the time of [scan.Grace], and the size in bytes of the
-// largest merged log that is read at the start.
+// A tuning is what tests change: the clock, the time of [scan.Grace], the longest time between two
+// saves, and the size in bytes of the largest merged log that is read at the start.
 type tuning struct {
-	now     func() time.Time
-	grace   time.Duration
-	maxPast int64
+	now          func() time.Time
+	grace        time.Duration
+	maxSavePause time.Duration
+	maxPast      int64
 }
 
 // Messages receive what is wrong with logs.
@@ -154,6 +156,7 @@ type Merger struct {
 	rates      merge.Rates               // how many values each row has in the windows that are not complete
 	positions  map[*follow.Log]*position // of logs that are read, or whose lines a later run needs
 	resumption resumption
+	saver      saver
 	delivery   delivery
 	events     events
 	snapshot   atomic.Pointer[snapshot]
@@ -195,6 +198,7 @@ func New(o Options, fan *Fan) *Merger {
 		kinds:      newKinds(o.Memory),
 		positions:  make(map[*follow.Log]*position),
 		resumption: resumption{neededAfter: never},
+		saver:      newSaver(o.State, cmp.Or(o.tuning.maxSavePause, maxSavePause)),
 		events:     events{wake: make(chan struct{}, 1), done: make(chan struct{})},
 	}
 	m.snapshot.Store(new(snapshot))
@@ -230,7 +234,6 @@ func (m *Merger) Full() []string { return m.snapshot.Load().fullDisks }
 func (m *Merger) Run(f *follow.Follower) error {
 	m.follower = f
 	m.fan.account = m.options.Memory.Open("windows that wait for a state", "make them shorter, or choose tags with -incT")
-	defer m.options.State.Release()
 	defer f.Abort()
 	defer close(m.events.done)
 	m.delivery.lastLook = m.options.tuning.now()
@@ -303,7 +306,7 @@ func (m *Merger) loop(more bool) error {
 		if err := m.consume(); err != nil {
 			return err
 		}
-		if due, ok := m.options.State.due(); ok && (due <= 0 || m.fan.heldBytes.Bytes() > maxHeld) {
+		if due, ok := m.saver.due(); ok && (due <= 0 || m.fan.heldBytes.Bytes() > maxHeld) {
 			if err := m.trySave(); err != nil {
 				return err
 			}
@@ -312,7 +315,7 @@ func (m *Merger) loop(more bool) error {
 			return nil
 		}
 		wait := flushTime
-		if due, ok := m.options.State.due(); ok {
+		if due, ok := m.saver.due(); ok {
 			wait = min(wait, due)
 		}
 		timer.Reset(wait)
@@ -387,8 +390,8 @@ func (m *Merger) flush() error {
 		all = append(all, Progress{Name: u.Path, Copy: u.Copy, Lost: u.Lost, Unread: u.Why})
 	}
 	full := m.fan.full()
-	if m.options.State.diskFull && !m.options.State.logDiskFull {
-		full = append(full, "-state "+m.options.State.path)
+	if name := m.saver.fullDisk(); name != "" {
+		full = append(full, name)
 	}
 	m.snapshot.Store(&snapshot{progress: all, fullDisks: full})
 	return m.fan.flush()
@@ -402,7 +405,7 @@ func (m *Merger) passOn(merged *merge.Merged, late bool) error {
 // passTo passes a window to the function to, which is a method of the fan.
 func (m *Merger) passTo(to func(w *Window) error, merged *merge.Merged, late bool) (err error) {
 	m.delivery.needsFlush = true
-	m.options.State.changed = true
+	m.saver.noteChange()
 	m.chargeOpen() // the window is not open any more
 	merged.Recorded = (merge.WindowCount{Millis: merged.End - merged.Start})
 	if !late {

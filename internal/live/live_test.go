@@ -639,7 +639,11 @@ func TestStoppedBehind(t *testing.T) {
 		if err := r.Load(f); err != nil {
 			t.Fatal(err)
 		}
-		go func() { r.ended <- r.Run(f) }()
+		go func() {
+			err := r.Run(f)
+			state.Release()
+			r.ended <- err
+		}()
 		return r
 	}
 	stopped := make(chan struct{})

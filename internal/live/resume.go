@@ -42,7 +42,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 	if s.File != nil {
 		m.resumption.mergedAfter = s.File.Since
 	}
-	if err := m.readParts(f); err != nil {
+	if err := m.readOpenWindows(f); err != nil {
 		return err
 	}
 	if len(s.Logs) > 0 {
@@ -100,24 +100,24 @@ func (m *Merger) resumeOutputs(f *follow.Follower) {
 	}
 }
 
-// readParts merges the windows that were open at the end of the last run. If that run was killed,
-// there are none: then lines of logs that are gone may be missing, and a message says so.
-func (m *Merger) readParts(f *follow.Follower) error {
+// readOpenWindows merges the windows that were open at the end of the last run. If that run was
+// killed, there are none: then lines of logs that are gone may be missing, and a message says so.
+func (m *Merger) readOpenWindows(f *follow.Follower) error {
 	state := m.options.State
-	if !state.HasParts() {
-		for _, log := range state.previous.Held {
+	if !state.HasOpenWindows() {
+		for _, log := range state.previous.GoneLogs {
 			m.options.Messages.Unread(log + " was gone before a crash; lines that no window has are missing")
 		}
 		return nil
 	}
-	m.resumption.gone = goneLogs{logs: state.previous.Held, end: never}
+	m.resumption.gone = goneLogs{logs: state.previous.GoneLogs, end: never}
 	for _, mark := range f.Missing() {
 		if mark.Again.Open > 0 && !mark.Said {
 			m.resumption.gone.logs = append(m.resumption.gone.logs, mark.Path)
 		}
 	}
-	path := state.previous.Parts.Path
-	r := hdrlog.NewReader(bytes.NewReader(state.parts), path)
+	path := state.previous.OpenEnd.Path
+	r := hdrlog.NewReader(bytes.NewReader(state.openWindows), path)
 	for r.Scan() {
 		record := r.Record()
 		var err error
@@ -129,7 +129,7 @@ func (m *Merger) readParts(f *follow.Follower) error {
 		case hdrlog.Malformed:
 			err = record.Err
 		case hdrlog.IntervalRecord:
-			err = m.readPart(&record.Interval, path)
+			err = m.readOpenRow(&record.Interval, path)
 		}
 		if err != nil {
 			return err
@@ -138,9 +138,9 @@ func (m *Merger) readParts(f *follow.Follower) error {
 	return cmp.Or(r.Err(), m.chargeOpen())
 }
 
-// readPart merges a row of an open window. If logs are gone that ran in this window, the row states
-// how long they ran.
-func (m *Merger) readPart(i *hdrlog.Interval, path string) error {
+// readOpenRow merges a row of an open window. If logs are gone that ran in this window, the row
+// states how long they ran.
+func (m *Merger) readOpenRow(i *hdrlog.Interval, path string) error {
 	var sum merge.Sum
 	if err := sum.Add(i); err != nil {
 		return err

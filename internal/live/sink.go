@@ -245,9 +245,9 @@ func (f *Fan) flushPast() error {
 	})
 }
 
-// part passes a window that is still open to the outputs that want it, at the end of a run with a
-// state.
-func (f *Fan) part(w *Window) error {
+// openWindow passes a window that is still open to the outputs that want it, at the end of a run
+// with a state.
+func (f *Fan) openWindow(w *Window) error {
 	return f.each(func(o *Output) error {
 		if o.Held || o.Whole {
 			return nil

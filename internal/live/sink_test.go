@@ -70,7 +70,7 @@ func TestHeldCharged(t *testing.T) {
 }
 
 // TestHeldSoon: however much there is to read, held outputs are only a batch of lines behind the
-// others if a state is due after each one. So the time between two states ([State.due]) limits the
+// others if a state is due after each one. So the time between two states ([saver.due]) limits the
 // age of what scrapes show.
 func TestHeldSoon(t *testing.T) {
 	t.Parallel()
@@ -84,12 +84,12 @@ func TestHeldSoon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state.maxWait = 0
+	defer state.Release()
 	stop := make(chan struct{})
 	close(stop) // the merging ends after what is there
 	held := &run{t: t}
 	others := &lead{run: run{t: t}, behind: held}
-	m := merger(Options{Size: 1000, State: state, Stop: stop, Messages: held}, others)
+	m := merger(Options{Size: 1000, State: state, Stop: stop, Messages: held, tuning: tuning{maxSavePause: 1}}, others)
 	m.fan.Outputs = append(m.fan.Outputs, Output{Key: "held", Sink: held, Held: true})
 	f := follow.New(follow.Options{Continues: true, Notice: m.Notice})
 	defer f.Close()

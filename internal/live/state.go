@@ -18,46 +18,28 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// saveTime and saveMost are the shortest and the longest time between two saves. Between these
-// limits, saving takes 1/saveShare of the time. The longest time is short, because
-// scrapes show only what a state covers, and because after a crash hdrlive reads again what came
-// after the last state.
-const (
-	saveTime  = 250 * time.Millisecond
-	saveShare = 20
-	saveMost  = time.Second
-)
-
-// A State is the file of -state. It says how far the logs and the outputs of a run are. The zero
-// value stores nothing.
+// A State is the file of -state, which is locked, and what the run before has stored there: how far
+// its logs and outputs were. The zero value stores nothing.
 type State struct {
-	path     string
-	previous saved    // the state of the run before
-	lock     *os.File // the file, which no other command may use
+	path  string
+	lock  *os.File // the file, which no other command may use
+	isNew bool     // the file has no state of a run; Release removes it
 
-	isNew bool // the file has no state of a run; Release removes it
-
-	lastWritten saved  // the last state of this run
-	parts       []byte // windows that were open at the end of the run before, as a log
-
-	maxWait      time.Duration // between two saves
-	saveDuration time.Duration // of the last save
-	lastSave     time.Time
-	changed      bool // something was received since the last save
-	diskFull     bool // the last save failed, because a disk was full
-	logDiskFull  bool // this disk is that of the merged log
+	previous    savedState // of the run before
+	openWindows []byte     // windows that were open at the end of the run before, as a log
 }
 
-// A saved is the content of the file: a line of JSON, and a line with its hash.
-type saved struct {
-	Version   int
-	Command   string
-	Size      int64            // of the windows in milliseconds
-	From      int64            // see Options
-	Done      int64            // windows that end at or before this time were handed out
-	File      *FilePosition    // of the merged log
-	Parts     *FilePosition    `json:",omitempty"` // after a clean stop: the end of the open windows in the merged log
-	Held      []string         `json:",omitempty"` // see goneLogs
+// A savedState is the content of the file: a line of JSON, and a line with its hash.
+type savedState struct {
+	Version int
+	Command string
+	Size    int64         // of the windows in milliseconds
+	From    int64         // see Options
+	Done    int64         // windows that end at or before this time were handed out
+	File    *FilePosition // of the merged log
+	// OpenEnd is set after a clean stop: the end of the open windows in the merged log.
+	OpenEnd   *FilePosition    `json:"Parts,omitempty"`
+	GoneLogs  []string         `json:"Held,omitempty"` // see goneLogs
 	Receivers map[string]int64 // end of the last window that need not be sent, see Receiver.SentUntil
 	Logs      []follow.Mark
 }
@@ -82,7 +64,7 @@ const maxAway = 24 * time.Hour
 // milliseconds. From is [Options.From]. If the file has a state, OpenState replaces from by the
 // value there.
 func OpenState(path string, size int64, from *int64) (*State, error) {
-	s := &State{path: path, maxWait: saveMost, previous: saved{Size: size, From: *from, Done: never}}
+	s := &State{path: path, previous: savedState{Size: size, From: *from, Done: never}}
 	if err := s.hold(); err != nil {
 		return nil, err
 	}
@@ -93,7 +75,6 @@ func OpenState(path string, size int64, from *int64) (*State, error) {
 			return nil, err
 		}
 		s.isNew = true
-		s.changed = true
 		return s, nil
 	}
 	if err := s.read(size); err != nil {
@@ -111,7 +92,7 @@ func (s *State) read(size int64) error {
 	}
 	line, hash, _ := bytes.Cut(text, []byte{'\n'})
 	l := &s.previous
-	*l = saved{}
+	*l = savedState{}
 	damage := json.Unmarshal(line, l)
 	if damage != nil && !bytes.HasPrefix(line, []byte(`{"Version":`)) {
 		return fmt.Errorf("it is no state of hdrlive: %w", damage)
@@ -150,10 +131,10 @@ func (s *State) Marks() []follow.Mark {
 	marks := slices.Clone(s.previous.Logs)
 	for n := range marks {
 		a := &marks[n].Again
-		if s.HasParts() {
+		if s.HasOpenWindows() {
 			a.ReadBack = math.MaxInt
 			switch {
-			case slices.Contains(s.previous.Held, marks[n].Path):
+			case slices.Contains(s.previous.GoneLogs, marks[n].Path):
 				a.Missed = nil
 			case len(a.Missed) > 0: // the last run did not read these lines
 				a.ReadBack = a.Missed[0].From
@@ -170,24 +151,19 @@ func (s *State) Marks() []follow.Mark {
 // such log.
 func (s *State) File() *FilePosition { return s.previous.File }
 
-// Parts returns the end of the open windows that the last run wrote to the merged log, nil if that
-// run did not stop cleanly.
-func (s *State) Parts() *FilePosition { return s.previous.Parts }
+// OpenWindowsEnd returns the end of the open windows that the last run wrote to the merged log, nil
+// if that run did not stop cleanly.
+func (s *State) OpenWindowsEnd() *FilePosition { return s.previous.OpenEnd }
 
-// TakeParts receives these open windows, as a log. They are merged into the windows of this run, so
-// no lines need be read again for them.
-func (s *State) TakeParts(log []byte) { s.parts = log }
+// TakeOpenWindows receives these open windows, as a log. They are merged into the windows of this
+// run, so no lines need be read again for them.
+func (s *State) TakeOpenWindows(log []byte) { s.openWindows = log }
 
-// HasParts reports whether there are such windows.
-func (s *State) HasParts() bool { return len(s.parts) > 0 }
+// HasOpenWindows reports whether there are such windows.
+func (s *State) HasOpenWindows() bool { return len(s.openWindows) > 0 }
 
 // Kept reports whether the state is stored in a file.
 func (s *State) Kept() bool { return s.path != "" }
-
-// due returns the time until the next save, and whether there is anything to save.
-func (s *State) due() (wait time.Duration, ok bool) {
-	return min(max(saveTime, saveShare*s.saveDuration), s.maxWait) - time.Since(s.lastSave), s.Kept() && s.changed
-}
 
 // hold locks the file, and creates it if it does not exist.
 func (s *State) hold() error {
@@ -264,14 +240,13 @@ func (s *State) write(data []byte) error {
 }
 
 // save writes a state to the file.
-func (s *State) save(state saved) error {
+func (s *State) save(state savedState) error {
 	state.Version = stateVersion
 	state.Command = stateCommand
 	line, err := json.Marshal(&state)
 	if err == nil {
 		err = s.write(fmt.Appendf(nil, "%s\n%s\n", line, hashOf(line)))
 	}
-	s.lastWritten = state
 	return err
 }
 

@@ -38,18 +38,19 @@ func NewLog(o *Options, w buffered) *Log {
 type FileLog struct {
 	*Log
 	file *File
-	// Parts are the open windows that the earlier run has written at the end of the file, as a log.
-	Parts []byte
+	// OpenWindows are the open windows that the earlier run has written at the end of the file, as
+	// a log.
+	OpenWindows []byte
 }
 
 // NewFileLog returns a log that is written to a file. An earlier run has written the file up to the
-// position at, nil if there was none. From there up to the position parts, it has written open
+// position at, nil if there was none. From there up to the position openEnd, it has written open
 // windows.
-func NewFileLog(o *Options, file *File, at, parts *live.FilePosition) (*FileLog, error) {
+func NewFileLog(o *Options, file *File, at, openEnd *live.FilePosition) (*FileLog, error) {
 	l := &Log{options: o, w: file, notes: true}
 	var open []byte
-	if at != nil && parts != nil {
-		open = file.parts(at, parts)
+	if at != nil && openEnd != nil {
+		open = file.between(at, openEnd)
 	}
 	err := file.cutBack(at)
 	if at != nil {
@@ -182,9 +183,9 @@ func (f *File) tail(size int64) (string, error) {
 	return hex.EncodeToString(sum[:8]), err
 }
 
-// parts returns the bytes between two positions as a log. It returns nil if they are not there any
-// more.
-func (f *File) parts(at, to *live.FilePosition) []byte {
+// between returns the bytes between two positions as a log. It returns nil if they are not there
+// any more.
+func (f *File) between(at, to *live.FilePosition) []byte {
 	if to.Size > f.size || to.Size <= at.Size {
 		return nil
 	}
