@@ -420,8 +420,8 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 			return err
 		}
 		r.server.Status = r.metrics.Handler()
-		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics, Held: true, Past: true},
-			live.Output{Key: "page", Sink: r.page, Past: true})
+		r.outputs = append(r.outputs, live.Output{Key: "metrics", Sink: r.metrics, When: live.AfterSave},
+			live.Output{Key: "page", Sink: r.page})
 	}
 	for _, u := range r.options.targets.pushes {
 		key := "-push " + push.Key(u)
@@ -430,7 +430,7 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 		}
 		p := sinks.NewPush(o, u, r.state.Kept())
 		r.senders = append(r.senders, p.Sender())
-		r.outputs = append(r.outputs, live.Output{Key: key, Sink: p, Held: true})
+		r.outputs = append(r.outputs, live.Output{Key: key, Sink: p, When: live.AfterSave})
 	}
 	return r.openStdout(stdout)
 }
@@ -461,16 +461,15 @@ func (r *command) newStdout() *stdout {
 func (r *command) openStdout(stdout *stdout) error {
 	o := &r.options.sinks
 	others := len(r.outputs) > 0
-	add := func(s live.Sink, past bool) {
+	add := func(s live.Sink, when live.When) {
 		// A reader that stops reading, such as head, ends the command only if there is no other
 		// output.
 		r.outputs = append(r.outputs, live.Output{
-			Key:   "stdout",
-			Sink:  s,
-			Drop:  func(err error) bool { return others && errors.Is(err, syscall.EPIPE) },
-			Past:  past,
-			Whole: !past,
-			Full:  stdout.disk.Full,
+			Key:  "stdout",
+			Sink: s,
+			Drop: func(err error) bool { return others && errors.Is(err, syscall.EPIPE) },
+			Full: stdout.disk.Full,
+			When: when,
 		})
 	}
 	r.table = message.Terminal(r.std.Out) && r.options.targets.format == ""
@@ -487,7 +486,7 @@ func (r *command) openStdout(stdout *stdout) error {
 	}
 	switch {
 	case r.options.targets.format != "":
-		add(sinks.NewRows(o, r.options.targets.format, stdout), false)
+		add(sinks.NewRows(o, r.options.targets.format, stdout), live.CompleteOnly)
 	case r.table:
 		out := r.std.Out
 		screen := &sinks.Terminal{
@@ -499,13 +498,13 @@ func (r *command) openStdout(stdout *stdout) error {
 		if message.Terminal(r.std.Err) {
 			r.std.Err = screen.Messages(r.std.Err)
 		}
-		add(sinks.NewTable(r.gate, screen, r.std.Next), true)
+		add(sinks.NewTable(r.gate, screen, r.std.Next), live.Live)
 		return nil
 	case !others:
-		add(sinks.NewLog(o, stdout), false)
+		add(sinks.NewLog(o, stdout), live.CompleteOnly)
 	}
 	if r.gate != nil { // last, so that the others get the window that ends the run
-		r.outputs = append(r.outputs, live.Output{Key: "gate", Sink: r.gate, Past: true})
+		r.outputs = append(r.outputs, live.Output{Key: "gate", Sink: r.gate})
 	}
 	return nil
 }

@@ -338,7 +338,7 @@ func (w *world) start() {
 	r.Merger.fan.Outputs = []Output{{Key: "-of", Sink: w.keeper(r, o.State.File())}}
 	for n, target := range w.targets {
 		target.own = &targetRun{target: target, has: never, again: never, done: never, sums: map[string]int64{}}
-		r.Merger.fan.Outputs = append(r.Merger.fan.Outputs, Output{Key: fmt.Sprint("-push ", n), Sink: target.own, Held: true})
+		r.Merger.fan.Outputs = append(r.Merger.fan.Outputs, Output{Key: fmt.Sprint("-push ", n), Sink: target.own, When: AfterSave})
 	}
 	w.dead.Store(false)
 	w.follower = follow.New(follow.Options{

@@ -23,7 +23,7 @@
 // ([Merger.Load]). Without a merged log, the merger makes them again from the logs.
 //
 // A row that was sent, or a counter that was scraped, cannot be taken back. So such an output gets
-// a window only after a state covers this window ([Output.Held]).
+// a window only after a state covers this window ([AfterSave]).
 //
 // A clean stop also writes the open windows to the merged log, behind the bytes that the state
 // covers. The next start reads them back and cuts them off, so logs may be deleted after the stop.

@@ -632,7 +632,7 @@ func TestStoppedBehind(t *testing.T) {
 		r := &run{t: t, stop: stop, ended: make(chan error, 1)}
 		o := Options{Size: 1000, Idle: time.Millisecond, Stop: stop, Messages: r, State: state, tuning: tuning{grace: 1}}
 		r.Merger = merger(o, r)
-		r.fan.Outputs[0].Whole = true
+		r.fan.Outputs[0].When = CompleteOnly
 		f := follow.New(follow.Options{Marks: state.Marks(), Continues: true, Poll: time.Millisecond})
 		t.Cleanup(f.Close)
 		f.AddFile(a.Path)

@@ -58,7 +58,7 @@ func (m *Merger) Load(f *follow.Follower) error {
 			m.options.Messages.Notice(key + " is no output any more; the state forgets it")
 		}
 	}
-	if slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.Past }) {
+	if slices.ContainsFunc(m.fan.Outputs, func(o Output) bool { return o.getsPast }) {
 		return m.readPast(s.File)
 	}
 	return nil
@@ -75,7 +75,7 @@ func (m *Merger) resumeOutputs(f *follow.Follower) {
 	for n := range m.fan.Outputs {
 		o := &m.fan.Outputs[n]
 		o.done = s.Done
-		o.Past = o.Past && past
+		o.getsPast = past && o.showsPast()
 		r, ok := o.Sink.(Receiver)
 		if !ok {
 			continue
@@ -89,7 +89,7 @@ func (m *Merger) resumeOutputs(f *follow.Follower) {
 		switch {
 		case !lacks && !r.Totals():
 		case past && m.resumption.mergedAfter <= sentUntil:
-			o.Past = true
+			o.getsPast = true
 		default:
 			o.done = sentUntil
 			m.resumption.neededAfter = min(m.resumption.neededAfter, sentUntil)

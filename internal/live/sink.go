@@ -124,15 +124,41 @@ type Output struct {
 	Drop func(err error) bool
 	// Full, if set, reports whether the sink waits for space on a disk.
 	Full func() bool
-	// Held says that the sink gets a window only after a state covers it, because the sink cannot
-	// take anything back. Such a sink gets no parts of open windows.
-	Held bool
-	// Whole says that the sink gets no parts of open windows at a stop, although it is not held.
-	Whole bool
-	// Past says that the sink first gets the windows of earlier runs, from the merged log.
-	Past bool
+	// When says when the sink gets windows.
+	When When
 
-	done int64 // an earlier run has passed the windows up to this end to the output
+	done     int64 // an earlier run has passed the windows up to this end to the output
+	getsPast bool  // the sink first gets the windows of earlier runs, from the merged log
+}
+
+// When says when an output gets windows in a run with a state. Without a state, all outputs get
+// each window as soon as it is complete, and all windows at the end.
+//
+// Live and AfterSave outputs first get the windows of earlier runs, if a merged log has them. A
+// [File] gets none of these, and a [Receiver] gets those that it needs.
+type When int
+
+const (
+	// Live outputs get each window as soon as it is complete, and at a stop the open windows.
+	Live When = iota
+	// CompleteOnly outputs get each window as soon as it is complete, but no open windows.
+	CompleteOnly
+	// AfterSave outputs get a window only after a state covers it, because they cannot take anything
+	// back. They get no open windows.
+	AfterSave
+)
+
+// isHeld reports whether windows for the output wait until a state covers them.
+func (o *Output) isHeld() bool { return o.When == AfterSave }
+
+// showsPast reports whether the output always wants the windows of earlier runs. A [File] has them,
+// and resumeOutputs decides for a [Receiver].
+func (o *Output) showsPast() bool {
+	switch o.Sink.(type) {
+	case File, Receiver:
+		return false
+	}
+	return o.When != CompleteOnly
 }
 
 // A Fan passes windows to all outputs.
@@ -154,16 +180,16 @@ func (f *Fan) each(call func(o *Output) error) (err error) {
 	var sumErr error
 	for n := 0; n < len(f.Outputs); n++ {
 		o := &f.Outputs[n]
-		one := call(o)
+		callErr := call(o)
 		switch {
-		case one == nil:
-		case errors.As(one, new(*merge.SumError)):
-			sumErr = one
-		case o.Drop != nil && o.Drop(one):
+		case callErr == nil:
+		case errors.As(callErr, new(*merge.SumError)):
+			sumErr = callErr
+		case o.Drop != nil && o.Drop(callErr):
 			f.Outputs = slices.Delete(f.Outputs, n, n+1)
 			n--
 		default:
-			err = cmp.Or(err, one)
+			err = cmp.Or(err, callErr)
 		}
 	}
 	return cmp.Or(err, sumErr)
@@ -173,7 +199,7 @@ func (f *Fan) each(call func(o *Output) error) (err error) {
 func (f *Fan) window(w *Window) error {
 	held := false
 	err := f.each(func(o *Output) error {
-		if f.keeps && o.Held {
+		if f.keeps && o.isHeld() {
 			held = true
 			return nil
 		}
@@ -204,7 +230,7 @@ func (f *Fan) giveHeld() error {
 		held[n] = nil // frees its memory: there may be a million
 		f.heldBytes.Set(f.account, len(held)-n-1, f.heldBytes.Bytes()-w.bytes())
 		err := f.each(func(o *Output) error {
-			if !o.Held {
+			if !o.isHeld() {
 				return nil
 			}
 			return f.pass(o, w)
@@ -216,7 +242,7 @@ func (f *Fan) giveHeld() error {
 		}
 	}
 	return cmp.Or(f.each(func(o *Output) error {
-		if !o.Held {
+		if !o.isHeld() {
 			return nil
 		}
 		return o.Sink.Flush()
@@ -228,7 +254,7 @@ func (f *Fan) giveHeld() error {
 func (f *Fan) past(w *Window) error {
 	return f.each(func(o *Output) error {
 		r, isReceiver := o.Sink.(Receiver)
-		if !o.Past || w.Late && isReceiver && !r.Totals() {
+		if !o.getsPast || w.Late && isReceiver && !r.Totals() {
 			return nil
 		}
 		return o.Sink.Window(w)
@@ -238,7 +264,7 @@ func (f *Fan) past(w *Window) error {
 // flushPast flushes the receivers that got windows of earlier runs.
 func (f *Fan) flushPast() error {
 	return f.each(func(o *Output) error {
-		if _, ok := o.Sink.(Receiver); !ok || !o.Past {
+		if _, ok := o.Sink.(Receiver); !ok || !o.getsPast {
 			return nil
 		}
 		return o.Sink.Flush()
@@ -249,7 +275,7 @@ func (f *Fan) flushPast() error {
 // with a state.
 func (f *Fan) openWindow(w *Window) error {
 	return f.each(func(o *Output) error {
-		if o.Held || o.Whole {
+		if o.When != Live {
 			return nil
 		}
 		return f.pass(o, w)
@@ -280,7 +306,7 @@ func (f *Fan) end(held bool) error {
 	var mu sync.Mutex
 	ends := make(map[Sink]error, len(f.Outputs))
 	for _, o := range f.Outputs {
-		if o.Held == held {
+		if o.isHeld() == held {
 			all.Go(func() {
 				err := o.Sink.End()
 				mu.Lock()

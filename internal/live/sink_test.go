@@ -20,7 +20,7 @@ func TestHeldCharged(t *testing.T) {
 	memory := ledger.New(1 << 20)
 	sink := new(run)
 	fan := &Fan{
-		Outputs: []Output{{Key: "test", Sink: sink, Held: true}},
+		Outputs: []Output{{Key: "test", Sink: sink, When: AfterSave}},
 		keeps:   true,
 		account: memory.Open("windows that wait", "wait"),
 	}
@@ -90,7 +90,7 @@ func TestHeldSoon(t *testing.T) {
 	held := &run{t: t}
 	others := &lead{run: run{t: t}, behind: held}
 	m := merger(Options{Size: 1000, State: state, Stop: stop, Messages: held, tuning: tuning{maxSavePause: 1}}, others)
-	m.fan.Outputs = append(m.fan.Outputs, Output{Key: "held", Sink: held, Held: true})
+	m.fan.Outputs = append(m.fan.Outputs, Output{Key: "held", Sink: held, When: AfterSave})
 	f := follow.New(follow.Options{Continues: true, Notice: m.Notice})
 	defer f.Close()
 	f.AddFile(log.Path)
