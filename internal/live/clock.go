@@ -85,7 +85,7 @@ type pace struct {
 	// hasUnread reports whether the log has data that were not read; nil reports false.
 	hasUnread func() bool
 
-	position        int64         // the latest middle of an interval, in milliseconds since the epoch
+	latestMiddle    int64         // the latest middle of an interval, in milliseconds since the epoch
 	passedUntil     int64         // the end of the last window that the log has passed
 	passedAhead     int64         // what passedUntil becomes when the last interval is not too far ahead any more
 	longestInterval time.Duration // the length of the longest interval
@@ -120,7 +120,7 @@ func newClock(size int64, idle time.Duration) *clock {
 // back a window, the clock calls unread, unless that is nil. It returns true if data have come that
 // were not read.
 func (l *clock) Join(now time.Time, unread func() bool) *pace {
-	in := &pace{clock: l, hasUnread: unread, position: never, passedUntil: never, lastShown: now}
+	in := &pace{clock: l, hasUnread: unread, latestMiddle: never, passedUntil: never, lastShown: now}
 	l.inputs = append(l.inputs, in)
 	return in
 }
@@ -142,7 +142,7 @@ func (in *pace) Show(now time.Time, start, end int64) {
 	wasAhead := in.ahead
 	in.ahead = in.isTooFarAhead(now, middle)
 	if in.ahead {
-		in.position = middle
+		in.latestMiddle = middle
 		in.passedAhead = at.Start
 		return
 	}
@@ -150,12 +150,12 @@ func (in *pace) Show(now time.Time, start, end int64) {
 		in.slack = max(in.slack, in.passedUntil-at.End+l.windows.Size())
 	}
 	in.longestInterval = max(in.longestInterval, between(start, end))
-	in.position = max(in.position, middle)
+	in.latestMiddle = max(in.latestMiddle, middle)
 	if wasAhead {
-		in.position = middle
+		in.latestMiddle = middle
 	}
 	in.passedUntil = max(in.passedUntil, at.Start)
-	in.behind = between(in.position, l.completeUntil) > in.idle()
+	in.behind = between(in.latestMiddle, l.completeUntil) > in.idle()
 	l.notePass(in.passedUntil, now)
 }
 
@@ -183,11 +183,11 @@ func (in *pace) isTooFarAhead(now time.Time, middle int64) bool {
 	}
 	asFar, all := 1, len(in.clock.inputs)
 	for _, other := range in.clock.inputs {
-		if other != in && other.position >= latest {
+		if other != in && other.latestMiddle >= latest {
 			asFar++
 		}
 	}
-	return asFar < all/2+1 // then the lower median of positions is below latest
+	return asFar < all/2+1 // then the lower median of the latest middles is below latest
 }
 
 // notePass records that an input has passed the windows that end at or before end.
@@ -222,9 +222,9 @@ func (l *clock) Next() *pace {
 	var next *pace
 	for n := range l.inputs {
 		in := l.inputs[(l.holder+n)%len(l.inputs)]
-		if !in.atEnd && (next == nil || in.position < next.position) {
+		if !in.atEnd && (next == nil || in.latestMiddle < next.latestMiddle) {
 			next = in
-			if in.position == never {
+			if in.latestMiddle == never {
 				break
 			}
 		}
@@ -232,7 +232,7 @@ func (l *clock) Next() *pace {
 	if next == nil {
 		return nil
 	}
-	if l.draining || l.showsAgain() || l.openUntil(next.position) <= maxAhead {
+	if l.draining || l.showsAgain() || l.openUntil(next.latestMiddle) <= maxAhead {
 		return next
 	}
 	for _, in := range l.inputs {
@@ -256,7 +256,7 @@ func (l *clock) Complete(now time.Time) iter.Seq[*merge.Merged] {
 		if !in.ahead {
 			continue
 		}
-		if in.ahead = in.isTooFarAhead(now, in.position); in.ahead {
+		if in.ahead = in.isTooFarAhead(now, in.latestMiddle); in.ahead {
 			l.notePass(min(in.passedAhead, merge.WindowOf(now.UnixMilli(), now.UnixMilli(), l.windows.Size()).Start), now)
 		} else {
 			in.passedUntil = max(in.passedUntil, in.passedAhead)

@@ -350,7 +350,7 @@ func TestClockAges(t *testing.T) {
 	r.show("old", 1000, 2000)
 	r.complete("0-1")
 	old := r.inputs["old"]
-	old.position = never
+	old.latestMiddle = never
 	old.Show(r.now, never/4, never/4)
 	if !old.behind {
 		t.Error("the log is not behind")
@@ -486,7 +486,7 @@ func TestClockNext(t *testing.T) {
 	// While a holds windows open, b and c are not read without end.
 	var read int64
 	for in := r.Next(); in != nil; in = r.Next() {
-		at := in.position/1000*1000 + 1000
+		at := in.latestMiddle/1000*1000 + 1000
 		in.Show(r.now, at, at+1000)
 		if err := in.clock.windows.Merge(nil, 0, sum(t, at, at+1000, 1)); err != nil {
 			t.Fatal(err)

@@ -18,8 +18,8 @@ type input struct {
 	progress Progress
 	tag      func(tag []byte) []byte // returns the tag in the result
 
-	position *position // of the log that is read, nil without a state
-	needed   ends      // of the intervals of the present batch
+	rereading *rereading // of the log that is read, nil without a state
+	batchEnds ends       // of the intervals of the present batch
 
 	feed    feed
 	remarks remarks
@@ -78,12 +78,12 @@ func (m *Merger) takeBatch(in *input) error {
 	in.feed.next = nil
 	b.log.SetCounted(b.lastLine, b.header, b.headerFrom)
 	m.saver.noteChange()
-	if m.options.State.Kept() && (in.position == nil || in.position.log != b.log) {
+	if m.options.State.Kept() && (in.rereading == nil || in.rereading.log != b.log) {
 		in.leave()
-		in.position = m.positionOf(b.log)
-		in.position.isRead = true
+		in.rereading = m.rereadingOf(b.log)
+		in.rereading.isRead = true
 	}
-	in.needed = noEnds
+	in.batchEnds = noEnds
 	now := m.options.tuning.now()
 	for _, step := range b.steps {
 		if err := step(now); err != nil {
@@ -93,8 +93,8 @@ func (m *Merger) takeBatch(in *input) error {
 	if err := m.chargeOpen(); err != nil {
 		return err
 	}
-	if in.position != nil {
-		in.position.add(b.firstLine, b.lastLine, in.needed, in.pace.slack)
+	if in.rereading != nil {
+		in.rereading.add(b.firstLine, b.lastLine, in.batchEnds, in.pace.slack)
 	}
 	in.pace.showsAgain = in.pace.showsAgain && b.moreEarlier
 	in.feed.accepted <- struct{}{}
@@ -116,8 +116,8 @@ func (in *input) show(i *interval, now time.Time) {
 
 // leave records that the input does not read its present log any more.
 func (in *input) leave() {
-	if in.position != nil {
-		in.position.isRead = false
+	if in.rereading != nil {
+		in.rereading.isRead = false
 	}
 }
 
@@ -142,8 +142,8 @@ func (m *Merger) noteAtEnd(in *input) {
 func (in *input) endShowingAgain() {
 	if in.pace.showsAgain {
 		in.pace.showsAgain, _ = in.source.ReadEarlier(1)
-		p := in.position
-		in.pace.showsAgain = in.pace.showsAgain || p != nil && p.lastLine < p.earlierMark.Line
+		r := in.rereading
+		in.pace.showsAgain = in.pace.showsAgain || r != nil && r.lastLine < r.earlierMark.Line
 	}
 }
 
@@ -173,7 +173,7 @@ func (m *Merger) leaveCrowded() {
 	soon := m.clock.latestEnd(m.options.tuning.now())
 	for _, in := range m.inputs {
 		isOver := in.pace.atEnd || in.progress.Ended
-		if isOver || in.pace.position <= soon || !m.clock.crowded() {
+		if isOver || in.pace.latestMiddle <= soon || !m.clock.crowded() {
 			continue
 		}
 		in.source.Abort()

@@ -164,7 +164,7 @@ func (m *Merger) noteRun(in *input, i *interval, fate fate) {
 }
 
 func (in *input) need(i *interval) {
-	in.needed.add(i)
+	in.batchEnds.add(i)
 }
 
 // handLate passes on an interval that came after its window, and prints a message.

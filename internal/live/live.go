@@ -14,7 +14,7 @@
 //   - For the merged log of -of ([FilePosition]): its size, and a hash of its last bytes.
 //
 // A later run needs a line until all outputs have the windows in which the interval of the line
-// lies. A position keeps the needed lines of a log, and which of their intervals were late.
+// lies. A rereading keeps the needed lines of a log, and which of their intervals were late.
 //
 // At a start, package sinks cuts the merged log to the size in the state. The merger reads the
 // needed lines again (history, fate). The clock waits until each log has shown these lines, so open
@@ -151,10 +151,10 @@ type Merger struct {
 	decoders   sync.Pool
 	kinds      kinds
 	inputs     []*input
-	inputCount int                       // inputs so far, with those that are gone
-	intervals  int64                     // intervals so far, without those that an earlier run has read
-	rates      merge.Rates               // how many values each row has in the windows that are not complete
-	positions  map[*follow.Log]*position // of logs that are read, or whose lines a later run needs
+	inputCount int                        // inputs so far, with those that are gone
+	intervals  int64                      // intervals so far, without those that an earlier run has read
+	rates      merge.Rates                // how many values each row has in the windows that are not complete
+	rereadings map[*follow.Log]*rereading // of logs that are read, or whose lines a later run needs
 	resumption resumption
 	saver      saver
 	delivery   delivery
@@ -196,7 +196,7 @@ func New(o Options, fan *Fan) *Merger {
 		fan:        fan,
 		clock:      newClock(max(o.Size, 1), o.Idle),
 		kinds:      newKinds(o.Memory),
-		positions:  make(map[*follow.Log]*position),
+		rereadings: make(map[*follow.Log]*rereading),
 		resumption: resumption{neededAfter: never},
 		saver:      newSaver(o.State, cmp.Or(o.tuning.maxSavePause, maxSavePause)),
 		events:     events{wake: make(chan struct{}, 1), done: make(chan struct{})},

@@ -150,14 +150,14 @@ func (m *Merger) save() error {
 func (m *Merger) saveOpenWindows() error {
 	last := m.saver.lastWritten
 	gone := slices.Clone(m.resumption.gone.logs)
-	for _, p := range m.positions {
-		back := p.earlierMark.Again.ReadBack
+	for _, r := range m.rereadings {
+		back := r.earlierMark.Again.ReadBack
 		switch {
-		case !p.hasUnreadNeededLines(), back <= p.lastLine:
-		case back <= p.earlierMark.Line:
+		case !r.hasUnreadNeededLines(), back <= r.lastLine:
+		case back <= r.earlierMark.Line:
 			return nil
 		default:
-			gone = append(gone, p.earlierMark.Path)
+			gone = append(gone, r.earlierMark.Path)
 		}
 	}
 	for _, in := range m.inputs {

@@ -143,8 +143,8 @@ const (
 	Live When = iota
 	// CompleteOnly outputs get each window as soon as it is complete, but no open windows.
 	CompleteOnly
-	// AfterSave outputs get a window only after a state covers it, because they cannot take anything
-	// back. They get no open windows.
+	// AfterSave outputs get a window only after a state covers it, because they cannot take
+	// anything back. They get no open windows.
 	AfterSave
 )
 

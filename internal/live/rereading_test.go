@@ -16,8 +16,8 @@ func TestSettle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := position{log: log}
-	p.add(1, 5, ends{values: 10, rates: 11}, 0)
+	r := rereading{log: log}
+	r.add(1, 5, ends{values: 10, rates: 11}, 0)
 	for _, test := range []struct {
 		done, from, open int
 	}{
@@ -25,9 +25,9 @@ func TestSettle(t *testing.T) {
 		{10, 1, 0},
 		{11, 0, 0},
 	} {
-		p.settle(int64(test.done), int64(test.done))
-		if p.again.From != test.from || p.again.Open != test.open {
-			t.Errorf("windows up to %d: %+v", test.done, p.again)
+		r.settle(int64(test.done), int64(test.done))
+		if r.again.From != test.from || r.again.Open != test.open {
+			t.Errorf("windows up to %d: %+v", test.done, r.again)
 		}
 	}
 }

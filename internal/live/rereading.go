@@ -6,12 +6,12 @@ import (
 	"hdrkit/internal/live/follow"
 )
 
-// maxSpans is the number of spans that a position keeps. Beyond that, pairs of spans become one.
+// maxSpans is the number of spans that a rereading keeps. Beyond that, pairs of spans become one.
 // Then a later run reads more lines again, and drops those that are not needed.
 const maxSpans = 256
 
-// A position keeps which lines of a log a later run must read again.
-type position struct {
+// A rereading keeps which lines of a log a later run must read again.
+type rereading struct {
 	log         *follow.Log
 	isRead      bool // an input reads the log now
 	again       follow.Again
@@ -41,40 +41,41 @@ func (e *ends) add(i *interval) {
 	e.rates = max(e.rates, i.windowEnd, i.end)
 }
 
-// positionOf returns the position of a log. There is one already if another input has read the log.
-func (m *Merger) positionOf(log *follow.Log) *position {
-	if p := m.positions[log]; p != nil {
-		return p
+// rereadingOf returns the rereading of a log. There is one already if another input has read the
+// log.
+func (m *Merger) rereadingOf(log *follow.Log) *rereading {
+	if r := m.rereadings[log]; r != nil {
+		return r
 	}
-	p := &position{log: log}
+	r := &rereading{log: log}
 	if mark := log.Mark(); mark != nil {
-		p.earlierMark = *mark
-		p.again = mark.Again
+		r.earlierMark = *mark
+		r.again = mark.Again
 	}
-	m.positions[log] = p
-	return p
+	m.rereadings[log] = r
+	return r
 }
 
 // add records that the lines from first to last were taken, whose intervals have some ends.
-func (p *position) add(first, last int, of ends, slack int64) {
-	p.lastLine = last
-	p.again.Slack = max(p.again.Slack, slack)
+func (r *rereading) add(first, last int, of ends, slack int64) {
+	r.lastLine = last
+	r.again.Slack = max(r.again.Slack, slack)
 	if of == noEnds {
 		return
 	}
-	p.spans = append(p.spans, span{first, of})
-	if len(p.spans) <= maxSpans {
+	r.spans = append(r.spans, span{first, of})
+	if len(r.spans) <= maxSpans {
 		return
 	}
-	half := p.spans[:0]
-	for pair := range slices.Chunk(p.spans, 2) {
+	half := r.spans[:0]
+	for pair := range slices.Chunk(r.spans, 2) {
 		both := pair[0]
 		last := pair[len(pair)-1].ends
 		both.ends.values = max(both.ends.values, last.values)
 		both.ends.rates = max(both.ends.rates, last.rates)
 		half = append(half, both)
 	}
-	p.spans = half
+	r.spans = half
 }
 
 // handedUntil returns the end of the last window that was handed out with all it needs of a line,
@@ -91,27 +92,27 @@ func handedUntil(a *follow.Again, line int, done int64) int64 {
 // settle removes the spans whose windows end at or before all, because all outputs have them. It
 // passes what remains to the log. Windows that end after done are open. It returns true if no line
 // is needed any more.
-func (p *position) settle(all, done int64) bool {
-	n := slices.IndexFunc(p.spans, func(s span) bool { return s.ends.rates > all })
+func (r *rereading) settle(all, done int64) bool {
+	n := slices.IndexFunc(r.spans, func(s span) bool { return s.ends.rates > all })
 	if n < 0 {
-		n = len(p.spans)
+		n = len(r.spans)
 	}
-	p.spans = slices.Delete(p.spans, 0, n)
+	r.spans = slices.Delete(r.spans, 0, n)
 	rest := follow.Again{}
-	if p.hasUnreadNeededLines() {
-		rest = behind(&p.earlierMark.Again, p.lastLine)
+	if r.hasUnreadNeededLines() {
+		rest = behind(&r.earlierMark.Again, r.lastLine)
 	}
-	p.again.From = rest.From
-	p.again.Open = rest.Open
-	p.again.Missed = rest.Missed
-	if len(p.spans) > 0 {
-		p.again.From = p.spans[0].first
+	r.again.From = rest.From
+	r.again.Open = rest.Open
+	r.again.Missed = rest.Missed
+	if len(r.spans) > 0 {
+		r.again.From = r.spans[0].first
 	}
-	if n := slices.IndexFunc(p.spans, func(s span) bool { return s.ends.values > done }); n >= 0 {
-		p.again.Open = p.spans[n].first
+	if n := slices.IndexFunc(r.spans, func(s span) bool { return s.ends.values > done }); n >= 0 {
+		r.again.Open = r.spans[n].first
 	}
-	p.log.SetAgain(p.again)
-	return p.again.From == 0
+	r.log.SetAgain(r.again)
+	return r.again.From == 0
 }
 
 // behind returns the part of a for the lines after line.
@@ -133,15 +134,15 @@ func behind(a *follow.Again, line int) follow.Again {
 }
 
 // hasUnreadNeededLines reports whether lines that should be read again have not been read yet.
-func (p *position) hasUnreadNeededLines() bool {
-	return p.lastLine < p.earlierMark.Line && p.earlierMark.Again.From > 0
+func (r *rereading) hasUnreadNeededLines() bool {
+	return r.lastLine < r.earlierMark.Line && r.earlierMark.Again.From > 0
 }
 
-// settle settles the positions of all logs, see [position.settle].
+// settle settles the rereadings of all logs, see [rereading.settle].
 func (m *Merger) settle(all, done int64) {
-	for log, p := range m.positions {
-		if p.settle(all, done) && !p.isRead {
-			delete(m.positions, log)
+	for log, r := range m.rereadings {
+		if r.settle(all, done) && !r.isRead {
+			delete(m.rereadings, log)
 		}
 	}
 }
