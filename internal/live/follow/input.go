@@ -160,7 +160,7 @@ func (in *Input) note(s *source, err error, changed bool) string {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		in.naming.unreadWhy = err.Error()
 		return cause(err) + "; trying again"
-	case s != nil && s.state == part:
+	case s != nil && s.state == partial:
 		in.naming.unreadWhy = s.whyUnread()
 		return ""
 	case err == nil && in.failure != nil:

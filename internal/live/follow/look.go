@@ -255,7 +255,7 @@ func (f *Follower) known(info fs.FileInfo) *source {
 func (f *Follower) recordSighting(s *source, path string, info fs.FileInfo) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	written := s.packed && s.state == part && !unchanged(s.seenInfo, info)
+	written := s.packed && s.state == partial && !unchanged(s.seenInfo, info)
 	s.path = path
 	s.seenInScan = f.scans
 	s.seenInfo = info
@@ -335,7 +335,7 @@ func (f *Follower) assign(s, before *source, create bool) {
 	s.sharedSize = c.size
 	switch {
 	case c.relation == shorter:
-		s.setState(part)
+		s.setState(partial)
 	case c.relation == equal && l.lives() && s.path != l.path:
 		s.setState(copied)
 	}
@@ -470,7 +470,7 @@ func (f *Follower) switchFile(in *Input) {
 	before := l.current()
 	var candidates []*source
 	for _, s := range l.files {
-		isCandidate := before == nil || s.state != part && s.sharedSize > l.read.text.Size
+		isCandidate := before == nil || s.state != partial && s.sharedSize > l.read.text.Size
 		if isCandidate && s.state != current && s.state != rewritten {
 			candidates = append(candidates, s)
 		}
@@ -524,12 +524,12 @@ func (f *Follower) longestOf(all []*source, points []point, read int64) (best *s
 		s.sharedSize = max(s.sharedSize, c.size)
 		switch {
 		case c.relation == shorter:
-			s.setState(part)
-		case s.state == part:
+			s.setState(partial)
+		case s.state == partial:
 			s.setState(spare)
 		}
 		f.mu.Unlock()
-		if s.state != part && (best == nil || s.sharedSize > best.sharedSize) {
+		if s.state != partial && (best == nil || s.sharedSize > best.sharedSize) {
 			best = s
 		}
 	}
@@ -608,7 +608,7 @@ type Unread struct {
 // whyUnread returns why a file is not read: it may be a part of a copy. For a copy, it returns
 // nothing.
 func (s *source) whyUnread() string {
-	if s.state == part {
+	if s.state == partial {
 		return "may be a part of a copy of " + s.log.path
 	}
 	return ""
@@ -625,7 +625,7 @@ func (f *Follower) Unread() (all []Unread) {
 		}
 		for _, s := range l.files {
 			isThere := f.scans-s.seenInScan <= 1
-			if (s.state == copied || s.state == part) && isThere && f.inputOf[s.path] == nil {
+			if (s.state == copied || s.state == partial) && isThere && f.inputOf[s.path] == nil {
 				all = append(all, Unread{Path: s.path, Why: s.whyUnread(), Copy: true})
 			}
 		}

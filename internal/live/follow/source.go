@@ -43,9 +43,9 @@ type fileState int
 const (
 	// spare: The file has what was read of the log, and may have more.
 	spare fileState = iota
-	// part: The file has only a part of what was read. It may become a copy, or may be another log
-	// that begins alike.
-	part
+	// partial: The file has only a part of what was read. It may become a copy, or may be another
+	// log that begins alike.
+	partial
 	// copied: As spare, and a message says that the file is a copy of another file.
 	copied
 	// current: The reader of the log has the file, which is open. A log has at most one such file.
@@ -57,9 +57,9 @@ const (
 // fileChanges are the states that may follow each state of a file. A reader changes current to
 // rewritten or spare. The looker makes all other changes.
 var fileChanges = changes[fileState]{
-	spare:   {current, part, copied},
-	part:    {spare},
-	copied:  {current, part},
+	spare:   {current, partial, copied},
+	partial: {spare},
+	copied:  {current, partial},
 	current: {spare, rewritten},
 }
 
@@ -298,7 +298,7 @@ func (f *Follower) compare(s, before *source, l *Log) comparison {
 	size := l.read.text.Size
 	others := l.beside(s)
 	grown := before != nil && before.log == l && bytes.HasPrefix(s.rawHead, before.rawHead)
-	wasRead := grown && before.state != part && before.state != copied
+	wasRead := grown && before.state != partial && before.state != copied
 	from := int64(0)
 	if grown && !s.packed {
 		from = min(before.sharedSize, size)

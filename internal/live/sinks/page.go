@@ -31,8 +31,6 @@ const (
 	maxSilences = 100
 	// maxWindows is the largest number of windows whose counts a page keeps.
 	maxWindows = 1 << 16
-	// The size of pictures in pixels.
-	pictureWidth, pictureHeight = 1200, 600
 )
 
 // A Page is the page of -serve, which changes while logs are written.
@@ -106,13 +104,10 @@ func NewPage(o *Options, server *serve.Server, title string, limits []gate.Limit
 	return p, server.Show(d)
 }
 
-// dress sets the title, the size, the unit, and the marks of a picture.
+// dress sets the title, the unit, and the marks of a picture.
 func (p *Page) dress(d *chart.Picture) {
 	d.Looks.PageSize = chart.MaxPageSize
 	d.Time.Zone = time.UTC
-	d.Looks.Width = pictureWidth
-	d.Looks.Height = pictureHeight
-	d.Looks.DPI = 96
 	d.Looks.Title = p.title
 	d.Inputs.Span = fmt.Sprintf("each %v s", float64(p.options.Size)/1000)
 	d.Values.Unit = p.style.Values.Unit
