@@ -265,8 +265,8 @@ func (r *Run) percentile(percentile, t float64) Estimate {
 			tail[i] = r.cache.counts[i] - upTo[i]
 		}
 	}
-	if clear := d.clearlyBelow(at); clear >= 0 && (at == 0 || rank-t*deviation > float64(d.slots[at-1].upTo)) {
-		_, below := ratioOf(r.cache.upTo[clear], r.cache.counts)
+	if slot := d.clearlyBelow(at); slot >= 0 && (at == 0 || rank-t*deviation > float64(d.slots[at-1].upTo)) {
+		_, below := ratioOf(r.cache.upTo[slot], r.cache.counts)
 		deviation = max(deviation, r.longRunDeviation(below))
 	}
 	low, high := none, none

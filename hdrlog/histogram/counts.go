@@ -252,9 +252,9 @@ func leadingZeros(b []byte) int {
 	n := 0
 	for n+32 <= len(b) {
 		four := (*[32]byte)(b[n:])
-		any := binary.LittleEndian.Uint64(four[:]) | binary.LittleEndian.Uint64(four[8:]) |
+		bits := binary.LittleEndian.Uint64(four[:]) | binary.LittleEndian.Uint64(four[8:]) |
 			binary.LittleEndian.Uint64(four[16:]) | binary.LittleEndian.Uint64(four[24:])
-		if any != 0 {
+		if bits != 0 {
 			break
 		}
 		n += 32
