@@ -84,7 +84,10 @@ func (m *Merger) saveAndStop() error {
 	if err != nil && !m.saver.diskFull {
 		return err
 	}
-	return cmp.Or(m.handOutAll(m.fan.openWindow), err, m.saveOpenWindows())
+	if handErr := m.handOutAll(m.fan.openWindow); handErr != nil {
+		return handErr // the merged log may lack open windows, so no state may cover them
+	}
+	return cmp.Or(m.saveOpenWindows(), err)
 }
 
 // trySave saves a state, and gives held outputs the windows that it covers. If a disk is full, they
@@ -100,7 +103,10 @@ func (m *Merger) trySave() error {
 	} else if before && !waited {
 		m.options.Messages.Notice("states are written again")
 	}
-	return cmp.Or(err, m.fan.giveHeld())
+	if err != nil {
+		return err
+	}
+	return m.fan.giveHeld()
 }
 
 // save saves a state.

@@ -3,6 +3,8 @@ package live
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -100,6 +102,50 @@ func TestHeldSoon(t *testing.T) {
 	if len(held.windows) < windows-1 || others.most > windows/5 {
 		t.Errorf("%d windows; the held output was %d behind", len(held.windows), others.most)
 	}
+}
+
+// TestHeldWithoutState: if a save fails for another reason than a full disk, held outputs get no
+// windows, since no state covers them.
+func TestHeldWithoutState(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	log := clitest.NewLogWriter(t, filepath.Join(folder, "log"), 0, "x")
+	for n := range 10 {
+		log.Second(n, 1000, 1)
+	}
+	states := filepath.Join(folder, "states")
+	if err := os.Mkdir(states, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	state, err := OpenState(filepath.Join(states, "state"), 1000, new(int64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer state.Release()
+	stop := make(chan struct{})
+	close(stop) // the merging ends after what is there
+	held := &run{t: t}
+	m := merger(Options{Size: 1000, State: state, Stop: stop, Messages: held}, &remover{run: run{t: t}, folder: states})
+	m.fan.Outputs = append(m.fan.Outputs, Output{Key: "held", Sink: held, When: AfterSave})
+	f := follow.New(follow.Options{Continues: true, Notice: m.Notice})
+	defer f.Close()
+	f.AddFile(log.Path)
+	if err := errors.Join(m.Load(f), m.Run(f)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("ends with %v", err)
+	}
+	if len(held.windows) > 0 {
+		t.Errorf("the held output has %q", held.windows)
+	}
+}
+
+// A remover is a sink that removes a folder when it gets a window.
+type remover struct {
+	run
+	folder string
+}
+
+func (r *remover) Window(w *Window) error {
+	return errors.Join(os.RemoveAll(r.folder), r.run.Window(w))
 }
 
 // A lead is a sink that knows by how many windows it was ahead of another one.
