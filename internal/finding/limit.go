@@ -127,7 +127,11 @@ func counted(verdicts []gate.Verdict, is, are string, keeps func(v *gate.Verdict
 	case limits > 1:
 		is = are
 	}
-	text := fmt.Sprintf("%d of %d limits %s", limits, all, is)
+	noun := "limits"
+	if all == 1 {
+		noun = "limit"
+	}
+	text := fmt.Sprintf("%d of %d %s %s", limits, all, noun, is)
 	if len(verdicts) > all {
 		text += fmt.Sprintf(", for %d of %d rows", rows, allRows)
 	}
@@ -178,6 +182,9 @@ func (w *words) sayOutage(v *gate.Verdict) string {
 	side := "above"
 	if v.Limit.AtLeast {
 		side = "below"
+	}
+	if v.Limit.Exclusive {
+		side = "at or " + side
 	}
 	times, long := "", people.Length(v.Outage.Millis)
 	if v.Outage.Times > 1 {

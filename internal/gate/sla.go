@@ -599,8 +599,17 @@ func Documents(verdicts []Verdict) (all []output.DocumentVerdict) {
 	return all
 }
 
-// Shown returns the bound without roundoff.
-func (v *Verdict) Shown() float64 { return people.Rounded(v.Bound, 12) }
+// Shown returns the bound for programs, which a figure that holds may equal: 4 for count<5. It has
+// no roundoff.
+func (v *Verdict) Shown() float64 {
+	switch {
+	case v.Limit.Exclusive && v.Limit.AtLeast:
+		return math.Floor(v.Bound) + 1
+	case v.Limit.Exclusive:
+		return math.Ceil(v.Bound) - 1
+	}
+	return people.Rounded(v.Bound, 12)
+}
 
 // document returns the verdict for JSON.
 func (v Verdict) document() output.DocumentVerdict {

@@ -92,12 +92,12 @@ func TestStatus(t *testing.T) {
 		{[]gate.Verdict{holds, fails, open}, "pass", message.Status(message.Exceeded), "1 of 3 limits does not hold"},
 		{[]gate.Verdict{fails, elsewhere(fails, "b", output.Holds), open}, "pass", message.Status(message.Exceeded), "1 of 2 limits does not hold, for 1 of 2 rows"},
 		{[]gate.Verdict{fails, elsewhere(fails, "b", output.Fails), elsewhere(holds, "c", output.Fails)}, "pass", message.Status(message.Exceeded), "2 of 2 limits do not hold, for 3 of 3 rows"},
-		{[]gate.Verdict{open, elsewhere(open, "b", output.Holds)}, "pass", otherwise, "1 of 1 limits is undecided, for 1 of 2 rows. Look again"},
+		{[]gate.Verdict{open, elsewhere(open, "b", output.Holds)}, "pass", otherwise, "1 of 1 limit is undecided, for 1 of 2 rows. Look again"},
 		{[]gate.Verdict{holds, open}, "pass", otherwise, "1 of 2 limits is undecided. Look again"},
 		{[]gate.Verdict{holds, open}, "worse", otherwise, "1 of 2 limits is undecided. Look again"},
 		{[]gate.Verdict{open, worse}, "worse", message.Status(message.Undecided), "2 of 2 limits are undecided, 1 beyond the bound. Look again"},
 		{[]gate.Verdict{open, worse}, "pass", otherwise, "2 of 2 limits are undecided, 1 beyond the bound. Look again"},
-		{[]gate.Verdict{open}, "fail", message.Status(message.Undecided), "1 of 1 limits is undecided. Look again"},
+		{[]gate.Verdict{open}, "fail", message.Status(message.Undecided), "1 of 1 limit is undecided. Look again"},
 	} {
 		var said strings.Builder
 		got := Status(&message.Streams{Err: &said}, test.verdicts, test.undecided, "Look again", otherwise)
