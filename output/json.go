@@ -310,7 +310,7 @@ type DocumentApdex struct {
 type DocumentPercentile struct {
 	Percentile float64 `json:"percentile"`
 	Value      Printed `json:"value"`
-	// The interval is missing without intervals of confidence.
+	// DocumentInterval is nil if no interval of confidence was computed.
 	*DocumentInterval
 }
 

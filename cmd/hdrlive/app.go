@@ -438,12 +438,12 @@ func (r *command) open(stdout *stdout, file *sinks.File) error {
 // A stdout is standard output. If it is a regular file, text waits in memory while its disk is
 // full.
 type stdout struct {
-	*logs.Lines
+	*logs.LineWriter
 	disk *sinks.Disk
 }
 
 // Flush writes the complete lines, and the text that waits for space on the disk.
-func (s *stdout) Flush() error { return cmp.Or(s.Lines.Flush(), s.disk.Flush()) }
+func (s *stdout) Flush() error { return cmp.Or(s.LineWriter.Flush(), s.disk.Flush()) }
 
 func (r *command) newStdout() *stdout {
 	s := &stdout{disk: sinks.NewDisk(&r.options.sinks, "standard output", r.std.Out)}
@@ -453,7 +453,7 @@ func (r *command) newStdout() *stdout {
 			to = s.disk
 		}
 	}
-	s.Lines = logs.NewLines(to, true)
+	s.LineWriter = logs.NewLineWriter(to, true)
 	return s
 }
 

@@ -59,7 +59,7 @@ func (f *flags) define() []cli.Option {
 func (f *flags) choiceOptions() []cli.Option {
 	o := &f.asked
 	phases := cli.PhasesOption(&o.Logs.Tags, &o.Units, "draw behind the data, or with -by phase a percentile curve for,")
-	phases.Rules.Only = takenBy("phases")
+	phases.Rules.Only = outputsTaking("phases")
 	return []cli.Option{
 		phases,
 		cli.UntaggedOption(&o.Logs.Inputs),
@@ -67,7 +67,7 @@ func (f *flags) choiceOptions() []cli.Option {
 			Name:  "compare",
 			Group: cli.GroupChoice,
 			Value: cli.Bool(&o.Compare),
-			Rules: cli.Rules{Only: takenBy("compare")},
+			Rules: cli.Rules{Only: outputsTaking("compare")},
 			Usage: "draw each input by itself; otherwise several are added up, tag by tag",
 		},
 	}
@@ -92,7 +92,7 @@ func (f *flags) typeOptions() []cli.Option {
 			Group:   cli.GroupValues,
 			Value:   cli.Parsed(&o.Percentiles, "", asked.ParsePercentiles),
 			Doubt:   cli.DoubtPercentiles,
-			Rules:   cli.Rules{Only: takenBy("p")},
+			Rules:   cli.Rules{Only: outputsTaking("p")},
 			Default: "99,max, or max alone for more than 8 tags; in a page 50,99,max, or max alone of several tags; 99 of many logs",
 			Usage: "show these `PERCENTILES` of each interval in a timeline, such as max,99.9,50, or one, " +
 				"such as 50, of many logs in a heat map or a report",
@@ -118,7 +118,7 @@ func (f *flags) scaleOptions() []cli.Option {
 			Group:  cli.GroupRare,
 			Hidden: true,
 			Value:  cli.Bool(&axes.Linear),
-			Rules:  cli.Rules{Only: takenBy("linear"), Not: "log"},
+			Rules:  cli.Rules{Only: outputsTaking("linear"), Not: "log"},
 			Usage:  "a linear axis of values",
 		},
 		{
@@ -126,11 +126,11 @@ func (f *flags) scaleOptions() []cli.Option {
 			Group:  cli.GroupLook,
 			Values: []string{"relative", "absolute"},
 			Value:  cli.Pick(&axes.Time.Absolute, "relative", cli.Is("absolute")),
-			Rules:  cli.Rules{Only: takenBy("time")},
+			Rules:  cli.Rules{Only: outputsTaking("time")},
 			Usage:  "the `KIND` of times: relative (since the log's start) or absolute (clock times)",
 		},
 		cli.AggregateOption(&o.Windows.Length, cli.Option{
-			Rules: cli.Rules{Only: takenBy("agg")},
+			Rules: cli.Rules{Only: outputsTaking("agg")},
 			Given: &o.Windows.Given,
 			Default: "as long as about 500 windows need; 0 keeps each interval, or its length where " +
 				"several inputs or tags are added up",
@@ -212,14 +212,14 @@ func (f *flags) lookOptions() []cli.Option {
 			Group:  cli.GroupLook,
 			Values: []string{"tag"},
 			Value:  cli.Pick(&look.Facets, "", cli.Is("tag")),
-			Rules:  cli.Rules{Only: takenBy("facet")},
+			Rules:  cli.Rules{Only: outputsTaking("facet")},
 			Usage:  "draw a small chart for each `tag`, with the same axes",
 		},
 		{
 			Name:  "mark",
 			Group: cli.GroupLook,
 			Value: cli.List(&f.marks),
-			Rules: cli.Rules{Only: takenBy("mark")},
+			Rules: cli.Rules{Only: outputsTaking("mark")},
 			Usage: "write a text at a time: a `TIME=TEXT` such as 26=deploy or 2016-07-18T00:07:00Z=deploy; repeatable",
 		},
 	}
@@ -280,8 +280,8 @@ func typeNamed(name string) *chart.Type {
 	return chart.Types[slices.IndexFunc(chart.Types, func(t *chart.Type) bool { return t.Name == name })]
 }
 
-// takenBy returns the outputs that take an option: types, and a page.
-func takenBy(option string) []string { return append(typesWith(option), "format html") }
+// outputsTaking returns the outputs that take an option: types, and a page.
+func outputsTaking(option string) []string { return append(typesWith(option), "format html") }
 
 // typesWith returns the types that take an option.
 func typesWith(option string) (all []string) {

@@ -102,12 +102,12 @@ func Counted(n int64, thing string) string {
 
 // OnlyShown returns the note for a picture that shows only some of all series, such as "Of 20 tags,
 // the 8 with the highest maximum have a chart."
-func (in *Inputs) OnlyShown(all, shown int, highest, have string) string {
+func (in *Inputs) OnlyShown(all, shown int, rankedBy, have string) string {
 	of := fmt.Sprintf("Of %d %ss, the ", all, cmp.Or(in.SeriesWord, "tag"))
 	if shown == 1 {
-		return of + "one with the highest " + highest + " has " + have + "."
+		return of + "one with the highest " + rankedBy + " has " + have + "."
 	}
-	return of + fmt.Sprintf("%d with the highest %s have %s.", shown, highest, have)
+	return of + fmt.Sprintf("%d with the highest %s have %s.", shown, rankedBy, have)
 }
 
 // listed joins names by commas. Of more than six names it lists five, and counts the rest.

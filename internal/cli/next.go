@@ -41,8 +41,8 @@ func (c *Command) next(l line) func(command string) string {
 	}
 }
 
-// canNameLogs reports whether another command can read all logs by their names, and at most
-// maxNames of them.
+// canNameLogs reports whether a suggested command can name all logs: there are 1 to maxNames of
+// them, none is a pipe or standard input, and none was given with -tif.
 func (c *Command) canNameLogs(l line) bool {
 	names := slices.Concat(l.args, c.texts("if"), c.texts("ifp"))
 	return 0 < len(names) && len(names) <= maxNames && !slices.ContainsFunc(names, isReadOnce) && len(c.texts("tif")) == 0
@@ -81,7 +81,8 @@ func (c *Command) logs(l line, command string) string {
 	return b.String()
 }
 
-// carriedBy returns the options of this command line that a command gets, for a shell.
+// carriedBy returns the options of this command line that a suggested command repeats, quoted for a
+// shell.
 func (c *Command) carriedBy(command string) string {
 	takes := strings.Fields(carriedOptions)
 	if strings.HasSuffix(command, " breaches") {

@@ -19,7 +19,8 @@ type Group struct {
 
 const (
 	// groupBins is the number of bins in an octave, which goes from a value to its double. Octaves
-	// begin at each bin. A whole octave has values even if the clock of the writer ticks coarsely.
+	// begin at each bin. Whole octaves are compared, because a coarse clock can leave single bins
+	// empty.
 	groupBins = 4
 	// groupDeep is the smallest ratio of the values in an octave of a group to the values in the
 	// octave between two groups.

@@ -379,7 +379,7 @@ func TestRelative(t *testing.T) {
 	run := func(value int64) *output.Summary { return summaryOf("", value, 10*value, 100*value) }
 	change := func(before, after []*output.Summary) []sides.Pair {
 		p := sides.Pair{Before: before[0], After: after[0]}
-		p.Change = sides.NewRuns(p, before, after, []float64{50}, 95)
+		p.Change = sides.CompareRuns(p, before, after, []float64{50}, 95)
 		return []sides.Pair{p}
 	}
 	same := []*output.Summary{run(100), run(101), run(99)}

@@ -98,7 +98,7 @@ func (m *Merger) pastWindow() *Window {
 	return &Window{Merged: &merge.Merged{Recorded: recorded}, Scratch: &m.delivery.scratch}
 }
 
-// passPastInterval passes a line of the merged log to the outputs, as the window w.
+// passPastInterval passes a line of the merged log to the outputs. It fills the window w for that.
 func (m *Merger) passPastInterval(i *hdrlog.Interval, path string, w *Window) error {
 	w.Merged.Tag = i.Tag
 	w.Merged.LogStart = i.LogStart

@@ -54,7 +54,7 @@ func WriteFiles(stdout io.Writer, inputs []scan.Input, files ...File) error {
 		info, statErr := os.Stat(file.Path)
 		switch {
 		case ToStdout(file.Path):
-			w := NewLines(stdout, file.isLog)
+			w := NewLineWriter(stdout, file.isLog)
 			if err = write(w); err == nil {
 				err = w.Flush()
 			}

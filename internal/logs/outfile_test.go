@@ -134,7 +134,7 @@ func (r *recorder) Write(p []byte) (int, error) {
 func TestLines(t *testing.T) {
 	check := func(pieces []string, flush bool) bool {
 		var out recorder
-		l := &Lines{w: &out, maxBytes: 16}
+		l := &LineWriter{w: &out, maxBytes: 16}
 		for _, piece := range pieces {
 			piece = strings.ReplaceAll(piece, "0", "\n")
 			l.Write([]byte(piece))
@@ -164,7 +164,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	var out recorder
-	l := &Lines{w: &out, maxBytes: pipeWrite}
+	l := &LineWriter{w: &out, maxBytes: pipeWrite}
 	for range 2 * stdoutBuffer / 4 {
 		l.Write([]byte("row\n"))
 	}
@@ -179,7 +179,7 @@ func TestLines(t *testing.T) {
 // TestLinesPrintable: on a terminal no byte of a log's line controls it.
 func TestLinesPrintable(t *testing.T) {
 	var out recorder
-	l := &Lines{w: &out, maxBytes: stdoutBuffer, printable: true}
+	l := &LineWriter{w: &out, maxBytes: stdoutBuffer, printable: true}
 	l.Write([]byte("a\x1b[2Jb\nc\r\xff"))
 	l.Write([]byte("\nd"))
 	l.Flush()
@@ -191,7 +191,7 @@ func TestLinesPrintable(t *testing.T) {
 // TestLinesBuffer checks that lines are written when the buffer is full, not before.
 func TestLinesBuffer(t *testing.T) {
 	var out recorder
-	l := &Lines{w: &out, maxBytes: stdoutBuffer}
+	l := &LineWriter{w: &out, maxBytes: stdoutBuffer}
 	for range stdoutBuffer/4 - 1 {
 		l.Write([]byte("row\n"))
 	}

@@ -32,10 +32,10 @@ func EndStdout() {
 	}
 }
 
-// Lines is a buffered writer to standard output that writes whole lines, so that a signal does not
-// end the output in the middle of a line. A write has at most maxBytes, unless one line is longer:
-// a pipe takes a small write whole or not at all.
-type Lines struct {
+// A LineWriter is a buffered writer to standard output that writes whole lines, so that a signal
+// does not end the output in the middle of a line. A write has at most maxBytes, unless one line is
+// longer: a pipe takes a small write whole or not at all.
+type LineWriter struct {
 	w         io.Writer
 	maxBytes  int
 	printable bool // lines are made printable
@@ -43,10 +43,11 @@ type Lines struct {
 	err       error
 }
 
-// NewLines returns a writer of lines to standard output. If they are lines of a log and standard
-// output is a terminal, it makes them printable, so that no byte of a log controls the terminal.
-func NewLines(stdout io.Writer, isLog bool) *Lines {
-	l := &Lines{w: stdout, maxBytes: stdoutBuffer, printable: isLog && message.Terminal(stdout)}
+// NewLineWriter returns a writer of lines to standard output. If they are lines of a log and
+// standard output is a terminal, it makes them printable, so that no byte of a log controls the
+// terminal.
+func NewLineWriter(stdout io.Writer, isLog bool) *LineWriter {
+	l := &LineWriter{w: stdout, maxBytes: stdoutBuffer, printable: isLog && message.Terminal(stdout)}
 	if f, ok := stdout.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 			l.maxBytes = pipeWrite
@@ -55,7 +56,7 @@ func NewLines(stdout io.Writer, isLog bool) *Lines {
 	return l
 }
 
-func (l *Lines) Write(p []byte) (int, error) {
+func (l *LineWriter) Write(p []byte) (int, error) {
 	l.buf = append(l.buf, p...)
 	if last := bytes.LastIndexByte(p, '\n'); len(l.buf) >= stdoutBuffer && last >= 0 {
 		l.write(len(l.buf) - len(p) + last + 1)
@@ -64,13 +65,13 @@ func (l *Lines) Write(p []byte) (int, error) {
 }
 
 // Flush writes all that is buffered.
-func (l *Lines) Flush() error {
+func (l *LineWriter) Flush() error {
 	l.write(len(l.buf))
 	return l.err
 }
 
 // write writes and removes the first size bytes of the buffer.
-func (l *Lines) write(size int) {
+func (l *LineWriter) write(size int) {
 	text := l.buf[:size]
 	if l.printable {
 		var b bytes.Buffer

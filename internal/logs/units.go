@@ -101,9 +101,9 @@ func noLog(of unit.Of) error {
 // Kept notes that a log has an interval in a row. It returns no error if there is no memory for
 // one more tag: whoever is charged for the interval returns it.
 func (l *Logs) Kept(log string, row []byte) {
-	before := l.finder.Tags()
+	before := l.finder.NumTags()
 	l.finder.Uses(row, log)
-	if l.finder.Tags() > before {
+	if l.finder.NumTags() > before {
 		l.account.Add(1, tagBytes+len(row))
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Detect detects measurements in a file whose format needs no options. Then it returns a reader of
 // the measurements. Otherwise reader is nil, rest is the file from its beginning, and begin is the
 // first part of its text. err is then an error that options of hdrrec would avoid, or
-// [ErrNoInterval], or nil if the file is a log.
+// [ErrNoInterval], or nil if the file is a log, is blank, or is too long to tell.
 //
 // in is the unit of values that the user gives, 0 if none.
 //

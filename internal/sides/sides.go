@@ -97,8 +97,8 @@ func (c *PairChange) Figure(f output.Figure) *FigureChange {
 	return nil
 }
 
-// New compares one run with another one. Both have a confidence.
-func New(before, after *output.Summary) *PairChange {
+// Compare compares one run with another one. Both have a confidence.
+func Compare(before, after *output.Summary) *PairChange {
 	a, b := before.Confidence, after.Confidence
 	c := &PairChange{Percentiles: make(map[float64]*FigureChange), Level: a.Level}
 	for p, e := range a.Percentiles {
@@ -109,9 +109,9 @@ func New(before, after *output.Summary) *PairChange {
 	return c
 }
 
-// NewRuns compares several runs with several others, by the figures of each run. The pair has the
-// sums of each side.
-func NewRuns(pair Pair, before, after []*output.Summary, percentiles []float64, level float64) *PairChange {
+// CompareRuns compares several runs with several others, by the figures of each run. The pair has
+// the sums of each side.
+func CompareRuns(pair Pair, before, after []*output.Summary, percentiles []float64, level float64) *PairChange {
 	c := &PairChange{
 		Percentiles: make(map[float64]*FigureChange),
 		RunsBefore:  before,

@@ -66,7 +66,7 @@ func TestUnits(t *testing.T) {
 		return all
 	}
 	nanos, micros := runs(100_000, 1), runs(110, 1000)
-	c := NewRuns(Pair{Before: nanos[0], After: micros[0]}, nanos, micros, []float64{99}, 95)
+	c := CompareRuns(Pair{Before: nanos[0], After: micros[0]}, nanos, micros, []float64{99}, 95)
 	for name, f := range map[string]*FigureChange{"p99": c.Percentiles[99], "the mean": c.Mean} {
 		if math.Abs(f.Ratio-1.11) > 0.002 {
 			t.Errorf("%s is %v times as high, not 1.11", name, f.Ratio)
@@ -105,7 +105,7 @@ func TestTurns(t *testing.T) {
 			return all
 		}
 		before, after := of(test.before, 1), of(test.after, 1.02)
-		c := NewRuns(Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		c := CompareRuns(Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
 		f := c.Percentiles[99]
 		if turns := f.High/f.Low < 1.2; turns != test.turns || c.OneSideFirst() != test.oneSideFirst {
 			t.Errorf("%s: from %v to %v, one side first %v", test.name, f.Low, f.High, c.OneSideFirst())
@@ -239,7 +239,7 @@ func TestFew(t *testing.T) {
 	before := []*output.Summary{run(2000), run(2000), run(2000)}
 	for values, few := range map[int64]bool{1000: false, 999: true} {
 		after := []*output.Summary{run(2000), run(values), run(2000)}
-		c := NewRuns(Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
+		c := CompareRuns(Pair{Before: before[0], After: after[0]}, before, after, []float64{99}, 95)
 		if got := math.IsNaN(c.Percentiles[99].Ratio); got != few {
 			t.Errorf("%d values: %v, want %v", values, got, few)
 		}

@@ -36,8 +36,8 @@ func (hs *Histories) Tracks(scale func(input string, tag []byte) hdrlog.Scale) (
 	return all
 }
 
-// Parts cuts the time from start on into parts of length size. It returns the number and the
-// intervals of each part that has some.
+// Parts cuts the time from start on into parts of length size. It yields the index and the
+// intervals of each part that is not empty.
 func (t *Track) Parts(start, size int64) iter.Seq2[int, []detect.Interval] {
 	return func(yield func(int, []detect.Interval) bool) {
 		part := func(n int) int { return int((t.Intervals[n].Start - start) / size) }

@@ -261,8 +261,8 @@ func (f *Finder) Common() (hdrlog.Unit, error) {
 	return u, err
 }
 
-// Tags returns the number of tags of all logs so far.
-func (f *Finder) Tags() int { return len(f.tags) }
+// NumTags returns the number of tags of all logs so far.
+func (f *Finder) NumTags() int { return len(f.tags) }
 
 // Uses records that a log has an interval with a tag. A nil tag stands for untagged intervals, and
 // for the sum of all tags. Call Comment first for the comments before the interval.

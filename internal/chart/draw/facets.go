@@ -117,7 +117,8 @@ func (pn *panel) facetMax() string {
 	return text
 }
 
-// facetLegend returns the entries of the legend of all facets: runs, measures and service levels.
+// facetLegend returns the entries of the legend of all facets: groups of series, names of lines,
+// the curve of corrected values, and limits.
 func (c *pen) facetLegend(p *chart.Picture, what chart.Chart, part *chart.Picture) (entries []entry) {
 	groups, names := chart.GroupsAndLines(part.Series)
 	if len(groups) > 0 && what.Marks != chart.Cells {

@@ -352,7 +352,8 @@ func (pn *panel) draw() {
 	pn.drawAxes()
 }
 
-// drawTitle draws the title above the frame, with the text aside if it fits beside the title.
+// drawTitle draws the title above the frame, and the text pn.around.aside to the right of the title
+// if it fits there.
 func (pn *panel) drawTitle() {
 	if pn.around.title == "" {
 		return

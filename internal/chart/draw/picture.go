@@ -187,11 +187,11 @@ func curvesOf(p *chart.Picture, notes []string) (parts []chart.Facet, all []stri
 		parts = parts[:min(tags, chart.MaxTogether)]
 	}
 	if tags > chart.MaxTogether {
-		highest := "maximum"
+		rankedBy := "maximum"
 		if slices.ContainsFunc(p.Series, func(s chart.Series) bool { return p.HasSentence(s.Label) }) {
-			highest = "maximum, or in a sentence,"
+			rankedBy = "maximum, or in a sentence,"
 		}
-		notes = append(notes, p.Inputs.OnlyShown(tags, chart.MaxTogether, highest, "a percentile curve"))
+		notes = append(notes, p.Inputs.OnlyShown(tags, chart.MaxTogether, rankedBy, "a percentile curve"))
 	}
 	return parts, notes
 }

@@ -104,7 +104,7 @@ func (c *Comparison) pairs() (pairs []sides.Pair) {
 		case c.Before.Runs != nil:
 			c.compareRuns(p)
 		case p.Before.Confidence != nil && p.After.Confidence != nil:
-			p.Change = sides.New(p.Before, p.After)
+			p.Change = sides.Compare(p.Before, p.After)
 		}
 	}
 	sides.Correct(pairs, c.Figures.Percentiles)
@@ -119,7 +119,7 @@ func (c *Comparison) compareRuns(p *sides.Pair) {
 		c.Partly("%s is in %d of %d runs before and in %d of %d after", p.After.Name(), len(a), len(before),
 			len(b), len(after))
 	}
-	p.Change = sides.NewRuns(*p, a, b, asked.Believed(c.Figures.Percentiles, c.Limits), c.Level)
+	p.Change = sides.CompareRuns(*p, a, b, asked.Believed(c.Figures.Percentiles, c.Limits), c.Level)
 }
 
 // ofTag returns the summary of a tag in each run that has values of the tag.

@@ -89,7 +89,7 @@ func (o *Options) decide(std *message.Streams, units *logs.Units, in *Inputs) (*
 	if err := d.checkDistributions(p.distributions); err != nil {
 		return nil, err
 	}
-	if p.scale, err = d.scaleOf(); err != nil {
+	if p.scale, err = d.chooseScale(); err != nil {
 		return nil, err
 	}
 	if err := o.setUnit(&p.look, p.scale); err != nil {
@@ -193,9 +193,9 @@ func (d *decision) needsLogs() string {
 	return ""
 }
 
-// scaleOf returns the scale of the values of logs. Without logs, -unit only names the unit of
+// chooseScale returns the scale of the values of logs. Without logs, -unit only names the unit of
 // distributions.
-func (d *decision) scaleOf() (hdrlog.Scale, error) {
+func (d *decision) chooseScale() (hdrlog.Scale, error) {
 	if len(d.scan.Inputs) > 0 {
 		if err := d.units.CheckLimit(gate.NeedsUnit(d.asked.Limits, &d.asked.Units)); err != nil {
 			return hdrlog.Scale{}, err

@@ -293,7 +293,7 @@ func changeNotes(rows []row) (notes []string) {
 			if !same || !before.hasConfidence() || !after.hasConfidence() {
 				continue
 			}
-			pair := sides.Pair{Before: before.sum, After: after.sum, Change: sides.New(before.sum, after.sum)}
+			pair := sides.Pair{Before: before.sum, After: after.sum, Change: sides.Compare(before.sum, after.sum)}
 			sides.Correct([]sides.Pair{pair}, changedPercentiles)
 			pairs = append(pairs, pair)
 			headings, cells := table.Changes(pair)

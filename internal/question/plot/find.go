@@ -33,7 +33,8 @@ type search struct {
 }
 
 // newSearch returns the search for the logs of a scan, and its flows. It adds to the options what
-// the search needs. It returns nil if the picture needs no findings.
+// the search needs, and makes the scan go by time if limits are watched. It returns nil if the
+// picture needs no findings.
 func (r *reading) newSearch(one *scan.Scan, headers *logs.Logs, o *summary.Options) (*search, []flow.Flow) {
 	if !r.plan.needs.findings {
 		return nil, nil

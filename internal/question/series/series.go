@@ -24,7 +24,8 @@ type Options struct {
 	// its moving window, and the value at MovingPercentile.
 	Moving           int64
 	MovingPercentile float64
-	// Percentiles and Shares are figures of each row. Shares need all counts.
+	// Percentiles and Shares are figures of each row. With Shares, the counts of each row are kept
+	// until the row is made.
 	Percentiles []float64
 	Shares      []output.Figure
 }

@@ -22,7 +22,7 @@ func Pair(t *testing.T, tag string, factors map[float64]float64, spread float64)
 	h.RecordN(2000, 1000)
 	s := &output.Summary{Tag: []byte(tag), Histogram: h, Period: 60_000}
 	after := *s
-	c := sides.NewRuns(sides.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
+	c := sides.CompareRuns(sides.Pair{Before: s, After: &after}, []*output.Summary{s, s, s},
 		[]*output.Summary{&after, &after, &after}, nil, 95)
 	change := func(value, factor float64) *sides.FigureChange {
 		if factor == 0 {

@@ -520,11 +520,11 @@ function drawBreaches(chart, limits, view, theme, series) {
   const columns = new Uint8Array(Math.ceil(plot.right - plot.left) + 1);
   for (const s of series)
     for (const line of s.lines) {
-      const highest = Math.min(
+      const lowestLimit = Math.min(
         ...limits.filter(l => !l.percentile || line.name === 'p' + l.percentile).map(l => l.value),
       );
       for (const p of startsIn(line.points, view.from, view.to)) {
-        if (p.value > highest)
+        if (p.value > lowestLimit)
           columns.fill(
             1,
             Math.floor(chart.px(p.start) - plot.left),
