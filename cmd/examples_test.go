@@ -159,7 +159,7 @@ var example = regexp.MustCompile(`(?m)^(?:    |   )((?:hdr|zstdcat|grep |go run 
 // are added up, about measurements, about failed requests, about units, and about the files that
 // were written.
 var matches = regexp.MustCompile(`(?m)^hdr\w+: (-st percentiles has |(-\w+ )?'.*' matches \d+ files: |(\S+: )?all times are whole seconds, |adds up \d+ logs, |(\S+: )?\d+ of \d+ requests failed |\S+ is read as |\S+ (and \d+ more )?taken as [nu]s: |` +
-	`\d+ of \d+ limits (is|are) undecided|values are in \w+; |the log does not state its unit, |wrote |\S+ has \d+ logs: |steady from |no warm-up found ).*\n`)
+	`\d+ of \d+ limits? (is|are) undecided|values are in \w+; |the log does not state its unit, |wrote |\S+ has \d+ logs: |steady from |no warm-up found ).*\n`)
 
 // otherTests are the pages whose commands other tests run: TestScale and
 // the tests of dashboards and of operation of hdrsum.
