@@ -80,13 +80,13 @@ func TestInventory(t *testing.T) {
 	}
 }
 
-// TestLegal finds the names of files with licences.
-func TestLegal(t *testing.T) {
+// TestLicenceName finds the names of files with licences.
+func TestLicenceName(t *testing.T) {
 	for name, want := range map[string]bool{
 		"LICENSE": true, "LICENCE.md": true, "LICENSE-SIL": true, "licenses": true, "COPYING": true, "NOTICE": true, "PATENTS": true, "THIRD_PARTY_LICENSES": true,
 		"copyright.txt": true, "licensecheck.go": false, "README.md": false, "noticeboard": false,
 	} {
-		if legal.MatchString(name) != want {
+		if licenceName.MatchString(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
 	}
@@ -104,7 +104,7 @@ func TestWebAssembly(t *testing.T) {
 		if err := os.WriteFile(path, []byte("\x00asm"+text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		modules, err := linked([]string{path})
+		modules, err := linkedModules([]string{path})
 		if want == "" {
 			if err == nil {
 				t.Errorf("%q is no error", text)
